@@ -7,6 +7,7 @@ import pytest
 
 from banditselect import FSIDS, FSMED, FSOFUL, FSTS, PSIDS, PSOFUL, PSTS, Decision, FSSquareCB, RegretBalancing, load
 from banditselect.kernels.features import NO_BLOCK, Features
+from banditselect.runtime.errors import ArgumentError
 from banditselect.runtime.lanes import parts_of
 
 K = 4
@@ -90,6 +91,20 @@ def test_some_rewards_teach_the_parameter_alone():
     teach(sets, maps[:1], y, range(30))
     with pytest.raises(ValueError, match=r"add_models: replay: .* 30 rewards, those that were learned"):
         sets.add_models(4, replay=(maps[1][10:], y[10:]))
+
+
+@pytest.mark.parametrize("form", [list, lambda maps: [m.tolist() for m in maps], np.stack])
+def test_replayed_features_may_be_arrays_lists_or_one_array_of_as_many_rows_as_maps(form):
+    maps, y = data(2, (3, 3, 3), seed=6)
+    policy, whole = FSIDS(n_models=1, dim=3), FSIDS(n_models=3, dim=3)
+    teach(policy, maps[:1], y, range(2))
+    teach(whole, maps, y, range(2))
+    for bad in (form(maps[1:])[:1], [[[1.0]], [[1.0]]], "maps"):
+        with pytest.raises(ArgumentError, match="add_models: replay") as refused:
+            policy.add_models([3, 3], replay=(bad, y))
+        assert refused.value.argument == "replay"
+    policy.add_models([3, 3], replay=(form(maps[1:]), y))
+    np.testing.assert_allclose(policy.parameters, whole.parameters, rtol=1e-9, atol=1e-12)
 
 
 def test_lanes_are_replayed_each_its_own():

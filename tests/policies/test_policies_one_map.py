@@ -223,3 +223,7 @@ def test_a_centre_of_another_width_is_refused():
 def test_thompson_on_every_ball():
     bases = on_every_ball(LinTS.bind(), centers=np.eye(3)).resolve({"dim": 3}, {})
     np.testing.assert_array_equal([base().parameters for base in bases], np.eye(3))
+
+
+def test_a_set_does_not_cover_a_parameter_that_is_too_large_to_square():
+    assert not OFUL(dim=2).covers([1e200, 0.0])

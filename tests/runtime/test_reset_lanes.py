@@ -56,6 +56,14 @@ def test_settings_of_a_lane_stay():
         policy.reset_lanes([1])
 
 
+def test_a_reward_outside_the_range_is_warned_of_once_even_if_its_lane_is_reset():
+    policy = SquareCB(dim=1, lanes=1)
+    with pytest.warns(RuntimeWarning, match="no further warning"):
+        policy.learn([[1.0]], [5.0])
+    policy.reset_lanes([0])
+    policy.learn([[1.0]], [5.0])  # a second warning would be an error
+
+
 def test_a_policy_without_lanes_and_lanes_that_are_none():
     with pytest.raises(ValueError, match="reset_lanes"):
         SquareCB(dim=2).reset_lanes([0])

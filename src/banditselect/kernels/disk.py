@@ -122,6 +122,7 @@ class DiskCache(NullCache):
         self._kernel = kernel
         self._lock: int | None = None
         self._begun = 0.0  #: when the compilation began that goes on; 0 at other times
+        self._before = 0.0  #: ``_spent`` at that time; kernels are compiled inside others
 
     @functools.cached_property
     def _places(self) -> list[Any]:
@@ -165,7 +166,7 @@ class DiskCache(NullCache):
 
     def _start(self) -> None:
         """Start to compile; wait while another process compiles this kernel."""
-        self._begun = time.monotonic()
+        self._begun, self._before = time.monotonic(), DiskCache._spent
         for place in self._places:
             with contextlib.suppress(OSError):
                 place._impl.locator.ensure_cache_path()
@@ -183,12 +184,12 @@ class DiskCache(NullCache):
             self._lock = None
         if self._begun > 0.0:
             self._notice()
-            DiskCache._spent += time.monotonic() - self._begun
+            DiskCache._spent = self._before + time.monotonic() - self._begun
             self._begun = 0.0
 
     def _notice(self) -> None:
         """Write once that this process compiles, as soon as that has taken long."""
-        seconds = DiskCache._spent + time.monotonic() - self._begun
+        seconds = self._before + time.monotonic() - self._begun
         if not DiskCache.noticed and seconds > SILENT:
             DiskCache.noticed = True
             with contextlib.suppress(AttributeError, OSError, ValueError):  # stderr is missing or closed

@@ -83,8 +83,10 @@ def _picture(value: Any) -> str:
     """Return a constant as text that is the same in every process, and an empty text for any other object."""
     if isinstance(value, tuple | list):
         return f"{type(value).__name__}{[_picture(entry) for entry in value]}"
-    if isinstance(value, set | frozenset | dict):
-        return f"{type(value).__name__}{sorted(map(_picture, value.items() if isinstance(value, dict) else value))}"
+    if isinstance(value, dict):
+        return f"dict{sorted(map(_picture, value.items()))}"
+    if isinstance(value, set | frozenset):
+        return f"{type(value).__name__}{sorted(map(_picture, value))}"
     if isinstance(value, np.ndarray):
         return f"{value.dtype!r}{value.shape}{value.strides}{value.tobytes()!r}"
     return f"{type(value).__name__} {value!r}" if isinstance(value, _PLAIN) else ""

@@ -13,6 +13,7 @@ from ..policies.squarecb import EXPLORATION, SquareCB
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf
 from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
 from ..types import Array, Index
 from .log_barrier import HORIZON, PROPENSITIES, BarrierModel
 from .master import Master, copies
@@ -72,19 +73,19 @@ class AdaptiveSquareCB(Master):
     (4,)
     """
 
-    dim: int = shared.COUNT
+    dim: int = shared.SIZE
     levels: int = argument(Number(low=1, integer=True), default=6)
     exploration: float = argument(Number(low=0.0), default=EXPLORATION)
     design: str = argument(OneOf(("uniform", "optimal")), default="optimal")
-    regularization: float = shared.FACTOR
+    regularization: float = argument(Number(low=SMALLEST), default=1.0)
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = HORIZON
-    learning_rate: float = shared.FACTOR
+    learning_rate: float = shared.RATE_FACTOR
     propensities: bool = PROPENSITIES
 
     notes_share: ClassVar[bool] = True
 
-    outside = shared.LOSSES_OUTSIDE
+    outside = shared.OUTSIDE_OF_RANGE
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return weights under the log barrier, over a SquareCB for each level of error."""

@@ -13,7 +13,7 @@ from ..policies import shared
 from ..policies.contract import Played
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import OneOf
+from ..runtime.constraints import Number, OneOf
 from ..runtime.drawing import Channel, Streams, philox
 from ..runtime.files import register
 from ..runtime.lanes import LaneArrays
@@ -94,13 +94,13 @@ class Corral(Master):
     feedback: str = argument(OneOf(("plain", "smoothed", "importance")), default="plain")
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = HORIZON
-    learning_rate: float = shared.FACTOR
-    snapshots: int = shared.BLOCKS
+    learning_rate: float = shared.RATE_FACTOR
+    snapshots: int = argument(Number(low=1, integer=True), default=1)
     propensities: bool = PROPENSITIES
 
     notes_share: ClassVar[bool] = True
 
-    outside = shared.LOSSES_OUTSIDE
+    outside = shared.OUTSIDE_OF_RANGE
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return weights under the log barrier."""

@@ -78,7 +78,7 @@ class EXP4(Policy):
     mixing: float | None = argument(Number(low=0.0, optional=True), default=None)
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = shared.HORIZON_OR_NONE
-    learning_rate: float = shared.FACTOR
+    learning_rate: float = shared.RATE_FACTOR
 
     is_master: ClassVar[bool] = True
     reads_propensity: ClassVar[bool] = True
@@ -87,7 +87,7 @@ class EXP4(Policy):
         "weights",
         "Weight of each base where as many actions are offered as on average so far, ``(M,)``; equal at first.",
     )
-    outside = shared.LOSSES_OUTSIDE
+    outside = shared.OUTSIDE_OF_RANGE
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the losses of the bases, and the weights that follow."""

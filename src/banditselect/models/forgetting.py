@@ -20,7 +20,8 @@ class Forgetting(LaneArrays):
 
     V, the estimate and J are then those of the rewards so weighted, and of the prior, whose precision lies between
     :math:`\gamma^{d - 1} \Lambda` and :math:`\Lambda`. Evidence fades with them, so that no model is ever out for good:
-    what a model has lost, it has lost by the rewards of about m rounds. Blocks of parameters all fade in every round.
+    what a model has lost, it has lost by the rewards of about m rounds. In every round the prior is given back in one
+    direction of d, as far as it has faded there. Blocks of parameters all fade in every round, whichever was played.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..runtime.constraints import Numbers, OneOf
-from ..runtime.errors import refuse
+from ..runtime.errors import ArgumentError, refuse
 from ..runtime.shapes import ExactShape, maps_of
 from ..types import Array, Index
 from .ridge_bank import RidgeBank, known_as_zero, with_zero
@@ -149,7 +149,11 @@ def mixture_shapes(
     kinds = {"full": (M, d, d), "tied": (d, d), "diag": (M, d), "spherical": (M,)}
     OneOf(tuple(kinds), optional=True).check("from_mixture: covariance_type", covariance_type, None)
     kinds = {kind: shape for kind, shape in kinds.items() if covariance_type in (None, kind)}
-    Numbers(shapes=tuple(dict.fromkeys(kinds.values()))).check("from_mixture: covariances", covariances, None)
+    try:
+        Numbers(shapes=tuple(dict.fromkeys(kinds.values()))).check("from_mixture: covariances", covariances, None)
+    except ArgumentError as error:
+        reason = "" if covariance_type is None else f", since covariance_type is {covariance_type!r}"
+        raise refuse("from_mixture: covariances", covariances, error.expected + reason) from None
     found = np.asarray(covariances, dtype=float)
     fits = [kind for kind, shape in kinds.items() if shape == found.shape]
     if len(fits) > 1:

@@ -1,6 +1,10 @@
 """The range in which rewards are expected: a scale, not a law. Rewards outside are counted, the first one warns."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels import inlined
 from ..runtime.lanes import LaneArrays
@@ -12,7 +16,7 @@ class RewardRange(LaneArrays):
 
     Parameters
     ----------
-    meaning: what a reward outside means for the policy, in words, for the warning.
+    reward_range: (lower, upper).  meaning: of a reward outside for the policy, in words, for the warning.
 
     Attributes
     ----------
@@ -26,21 +30,26 @@ class RewardRange(LaneArrays):
         self.lower, self.upper = float(reward_range[0]), float(reward_range[1])
         self.span = self.upper - self.lower
         self.outside = np.zeros(lanes, dtype=np.int64)
-        self._meaning = meaning
+        self._meaning, self._warned = meaning, False
 
     def watch(self, ids: Index, y: Array) -> list[str]:
         """Count the rewards outside; return a warning of the first ever."""
         return self.warnings(y) if count_outside(ids, y, self.lower, self.upper, self.outside) else []
 
     def warnings(self, y: Array) -> list[str]:
-        """Return a warning for rewards of which some lie outside, unless others have been counted before."""
-        wrong = y[(y < self.lower) | (y > self.upper)]
-        if wrong.size < self.outside.sum():
+        """Return a warning for rewards of which some lie outside, once."""
+        if self._warned:
             return []
+        self._warned, first = True, y[(y < self.lower) | (y > self.upper)][0]
         return [
-            f"reward {wrong[0]:g} lies outside reward_range=({self.lower:g}, {self.upper:g}): {self._meaning}. "
+            f"reward {first:g} lies outside reward_range=({self.lower:g}, {self.upper:g}): {self._meaning}. "
             "It is counted; no further warning is given."
         ]
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the counts; where a reward was counted, the warning was given."""
+        super().restore(arrays)
+        self._warned = bool(self.outside.any())
 
 
 @inlined

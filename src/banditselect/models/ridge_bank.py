@@ -44,15 +44,17 @@ def with_zero(points: Array) -> Array:
 def squared_distances(root: Array, points: Array, theta: Array) -> Array:
     """Return ``|points[n] - theta[n, i]|^2`` in the norm of ``V = (root root')^-1``, ``(N, m)``.
 
-    ``root (N, ., .)``, ``points (N, d)``, ``theta (N, m, .)``.
+    ``root (N, ., .)``, ``points (N, d)``, ``theta (N, m, .)``. For a known parameter, whose root is 0, it is 0 at that
+    parameter, up to rounding, and infinite elsewhere.
     """
     d = points.shape[1]
     root, theta = root[:, :d, :d], theta[..., :d]
-    gap, singular = points[:, None] - theta, np.linalg.slogdet(root)[0] == 0.0
-    solved = np.linalg.solve(np.where(singular[:, None, None], np.eye(d), root), np.swapaxes(gap, 1, 2))
-    same = np.abs(gap).max(axis=2) <= 1e-12 * np.abs(theta).max(axis=2)
-    if_known = np.where((root[:, :1, 0] == 0.0) & same, 0.0, np.inf)
-    return np.where(singular[:, None], if_known, (solved**2).sum(axis=1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap, singular = points[:, None] - theta, np.linalg.slogdet(root)[0] == 0.0
+        solved = np.linalg.solve(np.where(singular[:, None, None], np.eye(d), root), np.swapaxes(gap, 1, 2))
+        same = np.abs(gap).max(axis=2) <= 1e-12 * np.abs(theta).max(axis=2)
+        if_known = np.where((root[:, :1, 0] == 0.0) & same, 0.0, np.inf)
+        return np.where(singular[:, None], if_known, (solved**2).sum(axis=1))
 
 
 class Bank(Model):

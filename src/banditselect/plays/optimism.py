@@ -37,7 +37,7 @@ def best(score: Array, offered: Mask | None) -> Array:
 
 @kernel
 def best_actions(score: Array, offered: Mask) -> Array:
-    """Return the same; ``offered (1, 1)`` means that every action is."""
+    """Put all probability on the actions of highest score; ``offered (1, 1)`` means that every action is offered."""
     p, everything = np.zeros(score.shape), offered.size < 2
     for r in range(score.shape[0]):
         top, ties = -np.inf, 0

@@ -23,7 +23,10 @@ from .ps_ts import PSTS
 from .squarecb import SquareCB
 from .uniform import Uniform
 
+# policies
 __all__ = ["FSIDS", "FSMED", "FSOFUL", "FSTS", "FSSquareCB", "LinIDS", "LinMED", "LinTS"]
 __all__ += ["OFUL", "PSIDS", "PSOFUL", "PSTS", "BiasOFUL", "Greedy", "Policy", "SquareCB", "Uniform"]
+# bases of masters
 __all__ += ["EveryBall", "EveryMap", "OnMap", "on_every_ball", "on_every_map", "on_map"]
+# decisions, factories, files
 __all__ += ["Binding", "Constant", "Decision", "Pending", "Several", "given", "load", "register", "registered"]

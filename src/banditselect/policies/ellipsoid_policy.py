@@ -25,7 +25,8 @@ class EllipsoidPolicy(Policy):
     squared_radii = answer("squared_radius", "Squared radius of the confidence ellipsoid in the norm of V.")
     regret_bound = answer(
         "regret_bound",
-        "Twice the widths of what was played: bounds the regret while the set is valid and rewards come at once.",
+        "Twice the widths of the actions played: with probability 1 - delta it bounds the regret so far, if every "
+        "reward is learned before the next act.",
     )
 
     def covers(self, theta: ArrayLike) -> Any:

@@ -65,7 +65,7 @@ class FSIDS(MapPolicy):
     array([0., 1.])
     """
 
-    n_models: int = shared.COUNT
+    n_models: int = shared.SIZE
     dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE

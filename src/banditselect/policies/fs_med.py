@@ -38,7 +38,7 @@ class FSMED(MapPolicy):
     Reference: Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
     """
 
-    n_models: int = shared.COUNT
+    n_models: int = shared.SIZE
     dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE

@@ -59,7 +59,7 @@ class FSOFUL(MapPolicy):
     True
     """
 
-    n_models: int = shared.COUNT
+    n_models: int = shared.SIZE
     dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike = shared.NOISE

@@ -120,7 +120,7 @@ class FSSquareCB(MapPolicy):
     array([0., 1.])
     """
 
-    n_models: int = shared.COUNT
+    n_models: int = shared.SIZE
     dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
@@ -137,7 +137,7 @@ class FSSquareCB(MapPolicy):
     intercept: bool = shared.NO_INTERCEPT
     memory: float | None = shared.MEMORY
     share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.0)
-    aggregation_rate: float = shared.FACTOR
+    aggregation_rate: float = shared.RATE_FACTOR
 
     admissible = answer("admissible", "Which experts are admissible, ``(M,)``.")
     clipped = answer("clipped", "How many rewards SqAlg had to clip to its range.")
@@ -194,12 +194,15 @@ class FSSquareCB(MapPolicy):
 class MixtureInRange(MapMixture):
     """A mixture that learns noise and prior scales, of rewards that are expected in a range."""
 
-    clipped = EvidenceWeighted.clipped
-
     def __init__(self, expected: RewardRange, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.expected = expected
         self.one_kernel = False
+
+    @property
+    def clipped(self) -> Index:
+        """Number of rewards that had to be clipped, ``(N,)``: none."""
+        return np.zeros_like(self.updates)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards, and count those outside the range."""

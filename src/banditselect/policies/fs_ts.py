@@ -44,7 +44,7 @@ class FSTS(MapPolicy):
     True
     """
 
-    n_models: int = shared.COUNT
+    n_models: int = shared.SIZE
     dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE

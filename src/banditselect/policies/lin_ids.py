@@ -61,7 +61,7 @@ class LinIDS(Policy):
     (array([ 1. ,  0. , -1.1]), 7.0, 0.5)
     """
 
-    dim: int = shared.COUNT
+    dim: int = shared.SIZE
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = shared.INTERCEPT

@@ -60,7 +60,7 @@ class LinMED(Policy):
     array([0.995, 0.003, 0.002])
     """
 
-    dim: int = shared.COUNT
+    dim: int = shared.SIZE
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = shared.INTERCEPT

@@ -18,17 +18,19 @@ from ..models.region_layout import mixture_shapes
 from ..runtime.binding import Binding
 from ..runtime.constraints import Numbers, Widths
 from ..runtime.decisions import Decision
-from ..runtime.errors import refuse
+from ..runtime.errors import ArgumentError, array_of, refuse
 from ..runtime.inputs import as_floats, map_widths, prior_weights, rewards
 from ..runtime.lanes import MemberMove, parts_of
 from ..runtime.reading import Reader
-from ..runtime.shapes import ExactShape, maps_of
+from ..runtime.shapes import ExactShape, each, maps_of, values_of
 from ..types import Array, Index
 from .contract import Row, answer
 from .policy import Policy
 
-AXES = {"regularization": -1, "radii": -1, "center_errors": -1, "radius_errors": -1, "prior_weights": -1}
-AXES |= {"centers": -2, "shapes": -3}
+AXES = {
+    **dict.fromkeys(("regularization", "radii", "center_errors", "radius_errors", "prior_weights"), -1),
+    **{"centers": -2, "shapes": -3},
+}
 """Arguments that may have an entry per model, and on which axis; one with fewer axes holds for all models."""
 
 
@@ -153,16 +155,18 @@ class MapPolicy(Policy):
     def _replayed(self, pair: Any, maps: ExactShape, learned: int, expected: str) -> tuple[Features, Array]:
         """Return what one lane is to replay, as features ``(n, k, d)`` and rewards ``(n,)``."""
         k = len(maps.dims)
+        features = [each(m, array_of) for m in (pair[0] if k > 1 else [pair[0]])]  # arrays: lists might pass for rows
         y = as_floats("add_models: replay", pair[1], expected)
-        if y.ndim != 1 or y.size > learned or (self._needs_every_reward and y.size < learned):
+        right = y.ndim == 1 and (y.size == learned or (not self._needs_every_reward and y.size < learned))
+        if not right or [np.shape(values_of(m)) for m in features] != [(y.size, d) for d in maps.dims]:
             many = f"{'' if self._needs_every_reward else 'at most '}{learned} rewards, those that were learned"
             raise refuse("add_models: replay", pair, f"{expected}, {many}")
         if y.size == 0:
             return Features(np.empty((0, k, max(maps.dims))), np.empty((0, k), dtype=np.int64)), y
         try:
-            return Reader(maps, True).played(pair[0] if k > 1 else [pair[0]], y.size), rewards(y, y.size, True)
-        except ValueError as error:
-            raise ValueError(f"add_models: replay: {error}") from None
+            return Reader(maps, True).played(features, y.size), rewards(y, y.size, True)
+        except ArgumentError as error:
+            raise refuse("add_models: replay", error.value, error.expected) from None
 
     # Decisions of an earlier list of maps.
 
@@ -303,14 +307,15 @@ def _change_models(policy: Any, arguments: Mapping[str, Any], columns: Index, re
         raise refuse("models", type(policy).__name__, "a policy that is not part of another")
     if policy._model.fixed_members is not None:
         raise ValueError(f"{type(policy).__name__}: its models cannot come and go: {policy._model.fixed_members}")
-    fresh, shape = type(policy)(**(policy.settings | arguments)), policy.feature_shape
-    new = np.flatnonzero(columns >= 0)
+    fresh, shape = type(policy)(**(policy.settings | arguments)), policy.feature_shape  # the shape of the models so far
+    stay = np.flatnonzero(columns >= 0)
     with policy._guard:
-        policy._hand_over(fresh, MemberMove(columns[new], new, policy._n, columns.size), replay)
+        policy._hand_over(fresh, MemberMove(columns[stay], stay, policy._n, columns.size), replay)
         for name in ("_ledger", "_acts", "_lineage", "_guard", "_warnings"):
             fresh.__dict__[name] = policy.__dict__[name]
-        change = [columns.tolist(), list(shape.dims), list(shape.blocks)]  # regions: decisions are the same for all
-        fresh._changes = [*policy._changes, *([change] if shape.many else [])]
+        # the features of decisions change with a list of maps, not with a list of regions
+        change = [[columns.tolist(), list(shape.dims), list(shape.blocks)]] if shape.many else []
+        fresh._changes = [*policy._changes, *change]
         fresh._generation = len(fresh._changes)
         fresh._collect_parts()
         fresh._seed_streams(policy._channel)

@@ -60,7 +60,7 @@ class OFUL(EllipsoidPolicy):
     array([0.  , 0.12])
     """
 
-    dim: int = shared.COUNT
+    dim: int = shared.SIZE
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND

@@ -112,4 +112,4 @@ class EveryBall(Several):
         return [Binding(whole.cls, whole.arguments | {name: v[i] for name, v in each.items()}) for i in range(M)]
 
 
-on_every_map, on_every_ball = EveryMap, EveryBall  #: their names where they stand among the bases of a master
+on_every_map, on_every_ball = EveryMap, EveryBall  #: read as calls: bases=on_every_map(policy)

@@ -85,8 +85,8 @@ class PSOFUL(RegionPolicy):
 
     centers: ArrayLike = shared.CENTERS
     radii: float | ArrayLike = shared.RADII
-    center_errors: float | ArrayLike = shared.ERRORS
-    radius_errors: float | ArrayLike = shared.ERRORS
+    center_errors: float | ArrayLike = shared.RADIUS_ERRORS
+    radius_errors: float | ArrayLike = shared.RADIUS_ERRORS
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA
     confidence: str = argument(OneOf(("likelihood", "paper")), default="likelihood")
@@ -94,7 +94,7 @@ class PSOFUL(RegionPolicy):
     feature_bound: float | ArrayLike | None = shared.FEATURE_BOUND_OR_NONE
     reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     reward_range: tuple[float, float] | None = argument(Bounds(optional=True), default=None, unit="reward")
-    aggregation_rate: float = shared.FACTOR
+    aggregation_rate: float = shared.RATE_FACTOR
     scale: float = shared.SCALE
     shapes: ArrayLike | None = shared.SHAPES
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS

@@ -12,7 +12,7 @@ ModelAndPlay = tuple[Model, Play | None]  #: what ``build`` returns; no play for
 POSITIVE = Number(low=SMALLEST, per_lane=True)
 POSITIVE_OR_NONE = Number(low=SMALLEST, per_lane=True, optional=True)
 
-COUNT = argument(Number(low=1, integer=True))
+SIZE = argument(Number(low=1, integer=True))  #: how many models, arms or features
 WIDTHS = argument(Widths())
 BLOCKS = argument(Number(low=1, integer=True), default=1)
 MAP_BLOCKS = argument(Widths(), default=1)
@@ -23,7 +23,7 @@ NOISE = argument(POSITIVE, default=0.5, unit="reward")
 LEARNED_NOISE = argument(POSITIVE_OR_NONE, default=None, unit="reward")
 DELTA = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
 SCALE = argument(Number(low=0.0), default=1.0)
-FACTOR = argument(Number(low=SMALLEST), default=1.0)
+RATE_FACTOR = argument(Number(low=SMALLEST), default=1.0)
 MISSPECIFICATION = argument(Number(low=0.0), default=0.0, unit="reward")
 
 REGULARIZATION = argument(POSITIVE, default=1.0)
@@ -40,7 +40,7 @@ CENTER = argument(Numbers(shapes=((None,), (None, None)), lane_axes=2), unit="re
 CENTERS = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
 RADIUS_OF_MODEL = Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2)
 RADII = argument(RADIUS_OF_MODEL, default=1.0, unit="reward")
-ERRORS = argument(RADIUS_OF_MODEL, default=0.0, unit="reward")
+RADIUS_ERRORS = argument(RADIUS_OF_MODEL, default=0.0, unit="reward")
 SHAPES = argument(Numbers(shapes=((None, None, None),), optional=True), default=None)
 PRIOR_WEIGHTS = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
 FLOOR = argument(Number(low=0.0, high=1.0), default=0.0)
@@ -55,4 +55,4 @@ MISSPECIFIED = answer(
     "misspecified", "Whether it is proved, at level delta, that no model is true or the noise larger."
 )
 OUTSIDE = answer("expected.outside", "Number of rewards outside ``reward_range``.")
-LOSSES_OUTSIDE = answer("range.outside", "Number of rewards outside ``reward_range``.")
+OUTSIDE_OF_RANGE = answer("range.outside", "Number of rewards outside ``reward_range``.")

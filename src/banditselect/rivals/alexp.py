@@ -98,7 +98,7 @@ class ALEXP(Policy):
            [ 0.6, -0.6]])
     """
 
-    n_models: int = shared.COUNT
+    n_models: int = shared.SIZE
     dim: int | Sequence[int] = shared.WIDTHS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND

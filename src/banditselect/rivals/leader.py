@@ -69,7 +69,7 @@ class LEADER(Policy):
            [ 0.6, -0.6,  0. , -0. ]])
     """
 
-    n_models: int = shared.COUNT
+    n_models: int = shared.SIZE
     dim: int | Sequence[int] = shared.WIDTHS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND

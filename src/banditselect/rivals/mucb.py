@@ -64,7 +64,7 @@ class MUCB(Policy):
     """
 
     centers: ArrayLike = shared.CENTERS
-    horizon: int = shared.COUNT
+    horizon: int = argument(Number(low=1, integer=True))
     error: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=0.0, unit="reward")
     noise: float | ArrayLike = shared.NOISE
     scale: float = shared.SCALE

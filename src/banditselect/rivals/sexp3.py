@@ -66,17 +66,17 @@ class SEXP3(Policy):
     (array([0., 1.]), array([200, 200]))
     """
 
-    n_arms: int = shared.COUNT
+    n_arms: int = shared.SIZE
     prototypes: ArrayLike | None = argument(Numbers(shapes=((None, None),), optional=True), default=None)
     role: str = argument(OneOf(("alone", "adviser")), default="alone")
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = shared.HORIZON_OR_NONE
-    learning_rate: float = shared.FACTOR
+    learning_rate: float = shared.RATE_FACTOR
 
     reads_propensity: ClassVar[bool] = True
 
     visits = answer("arms.visits", "Rounds learned of each class, ``(C,)``.")
-    outside = shared.LOSSES_OUTSIDE
+    outside = shared.OUTSIDE_OF_RANGE
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the losses of the arms in every class."""

@@ -89,7 +89,7 @@ class SparseOFUL(Policy):
     (array([0., 0., 1.]), True)
     """
 
-    n_models: int = shared.COUNT
+    n_models: int = shared.SIZE
     dim: int | Sequence[int] = shared.WIDTHS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0, unit="reward")

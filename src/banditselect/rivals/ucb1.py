@@ -58,7 +58,7 @@ class UCB1(Policy):
     array([ 1, 97,  2])
     """
 
-    n_arms: int = shared.COUNT
+    n_arms: int = shared.SIZE
     noise: float | ArrayLike = shared.NOISE
     scale: float = shared.SCALE
 

@@ -53,8 +53,8 @@ class Acts:
     def drop(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
         """Settle rows that wait without rewards."""
         if worker is None:
-            settle(ids, numbers, self.ledger.book)
-            self.ledger.rounds[ids] -= 1
+            if settle(ids, numbers, self.ledger.book) < 0:
+                self.ledger.rounds[ids] -= 1
         else:
             self.from_workers.toggle(worker, ids, numbers)
 

@@ -56,7 +56,7 @@ class Number(Constraint):
 
     def _refusal(self, value: Any, lanes: int | None) -> str:
         several = lanes is not None and self.is_per_lane(value)
-        fits = len(value) == lanes and all(map(self._fits, value)) if several else self._fits(value)
+        fits = len(value) == lanes and all(map(self._fits, array_of(value).tolist())) if several else self._fits(value)
         return "" if fits else self.expected + (too_large(value) if self.high == np.inf else "")
 
     def is_per_lane(self, value: Any) -> bool:

@@ -27,7 +27,8 @@ class Reader:
         exact = exact and shape.n_actions is None and not shape.blocked
         self._ndim = 2 + shape.many + lanes if exact else -1
         self._maps, self._width = (len(shape.dims), shape.dims[0]) if exact else (0, 0)  # type: ignore[attr-defined,var-annotated]
-        self._axes = slice(None) if lanes else None, slice(None) if shape.many else None  # adds those that are missing
+        # an index that adds the axes of rows and of maps where the features have none
+        self._axes = slice(None) if lanes else None, slice(None) if shape.many else None
 
     def actions(self, features: Any, n: int) -> Features:
         """Return the features of all actions that n rows are offered, every number checked."""

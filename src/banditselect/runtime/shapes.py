@@ -143,7 +143,7 @@ class FeatureShape(ABC):
         return "K" if self.n_actions is None else f"K = {self.n_actions}"
 
     def _expected(self, lanes: int | None, inner: int) -> str:
-        return self.words(lanes) if inner else f"{self.words(lanes)} without the axis K"
+        return self.words(lanes) if inner else f"{self.words(lanes)}{', all' * self.blocked} without the axis K"
 
     def _hint(self, several: bool) -> str:
         """Return what to do for a policy with one map that is given several."""
