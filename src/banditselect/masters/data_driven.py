@@ -22,6 +22,7 @@ from .master import BASES, Master
 
 COEFFICIENT = argument(Number(low=SMALLEST), default=1.0, unit="reward")
 COEFFICIENTS = answer("coefficient", "Estimated regret of each base over the root of its rounds, ``(M,)``.")
+POTENTIALS = answer("potential", "Balanced regrets: the base with the smallest plays next, ``(M,)``.")
 
 
 @register
@@ -76,7 +77,7 @@ class D3RB(Master):
     delta: float = shared.DELTA
     scale: float = shared.SCALE
 
-    coefficients = COEFFICIENTS
+    coefficients, potentials = COEFFICIENTS, POTENTIALS
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and the regrets that this shows."""
@@ -117,7 +118,7 @@ class ED2RB(Master):
     delta: float = shared.DELTA
     scale: float = shared.SCALE
 
-    coefficients = COEFFICIENTS
+    coefficients, potentials = COEFFICIENTS, POTENTIALS
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and the regrets that this shows."""

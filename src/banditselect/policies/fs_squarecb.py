@@ -90,7 +90,8 @@ class FSSquareCB(MapPolicy):
 
     In a world that changes the guarantee is one of SqAlg alone: its loss against that of the best maps of each time,
     with ``share`` or ``memory`` (section 14 of ``docs/math.md``, which also says when to use which). An expert found
-    inadmissible when the policy acts is out from the moment that act's reward is learned.
+    inadmissible when the policy acts is out from the moment that act's reward is learned. ``parameters`` are ridge
+    estimates, with ``"learned"`` means of the posterior.
 
     Guarantee: with ``"corrected"`` for exploration and weighting the regret of T rounds is, with probability
     :math:`1 - \delta`, at most ``theory.feature_selection.regret_bound`` with K the most actions ever offered

@@ -54,8 +54,10 @@ class ALEXP(Policy):
 
     Parameters
     ----------
-    n_models, dim, noise, regularization, scale, intercept: as :class:`LEADER` has them; the scale multiplies the radii
-        of the learners, and the lasso penalises constants with the features of their maps.
+    n_models, dim: as :class:`FSIDS` has them.
+    noise, scale: as :class:`OFUL` has them; the scale multiplies the radii of the learners.
+    regularization, intercept: as :class:`LEADER` has them; the lasso penalises constants with the features of their
+        maps.
     parameter_bound: S, a bound on the norm of the true map's parameter.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     delta: of the learners' confidence sets, each, and of the penalty.

@@ -142,21 +142,25 @@ class OnlineSet(BankModel):
     bank: the ridges.  target: the ridge of all maps side by side, which learns the predictions.
     loss: square loss of the predictions, ``(N,)``.
     columns: those of all maps padded to the widest that are no padding, ``(D,)``.
-    noise, bound, regularization, feature_bound, reward_bound: terms of every lane that ``theory`` asks for.
+    noise, bound, regularization, prior, and feature_bound and reward_bound where given: terms of the formulas, a row
+        per lane.
     """
 
     state = ("loss",)
     shared = ("columns",)
     reads_lookups = False
     bound: Array
+    prior: Array
 
     def __init__(self, policy: SparseOFUL, bank: RidgeBank, terms: dict[str, Array]) -> None:
         super().__init__(bank)
         largest, lanes = terms["regularization"].max(axis=1, keepdims=True), len(bank.theta)
         self.confidence, self.delta, self.scale = policy.confidence, policy.delta, float(policy.scale)
         self.expected = RewardRange(policy.reward_range, lanes, "it is clipped where experts are weighted")
-        self.fixed, self.prior = (*terms, "prior"), largest[:, 0] * terms["bound"] ** 2
-        vars(self).update(terms)
+        terms = terms | {"prior": largest[:, 0] * terms["bound"] ** 2}
+        self.fixed = tuple(terms)
+        for name, value in terms.items():
+            setattr(self, name, value)
         self.loss = np.zeros(lanes)
         self.columns = np.flatnonzero(np.arange(bank.dims.max()) < bank.dims[:, None])
         D = self.columns.size
