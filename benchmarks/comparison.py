@@ -49,7 +49,7 @@ def compare(
         problem = LinearProblem.draw(rounds=rounds, dim=dim, n_models=n_models, seed=seed)
         playing = [one for one in contestants if one.most_seeds is None or seed < one.most_seeds]
         players = {one.name: Player(one, problem, seed, block) for one in playing}
-        interleaved(players, len(starts) + 1, warm_up=0)
+        interleaved(players, len(starts) + 1, warm_up=0, seed=seed)
         for name, player in players.items():
             regrets[name].append(problem.regret(player.actions))
             nanoseconds[name] += np.split(player.nanoseconds, starts)

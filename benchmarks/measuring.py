@@ -66,7 +66,12 @@ def undisturbed() -> Iterator[None]:
 
 
 def interleaved(
-    contestants: Mapping[str, Block], blocks: int, *, warm_up: int = 1, clock: Callable[[], float] = time.perf_counter
+    contestants: Mapping[str, Block],
+    blocks: int,
+    *,
+    warm_up: int = 1,
+    clock: Callable[[], float] = time.perf_counter,
+    seed: int = 0,
 ) -> dict[str, Array]:
     """Return the seconds of every block of every contestant, ``(blocks,)`` each.
 
@@ -74,7 +79,7 @@ def interleaved(
     ``warm_up`` times untimed, which also compiles.
     """
     seconds = {name: np.empty(blocks) for name in contestants}
-    names, rng = list(contestants), np.random.default_rng(0)
+    names, rng = list(contestants), np.random.default_rng(seed)
     with undisturbed():
         for _ in range(warm_up):
             for block in contestants.values():

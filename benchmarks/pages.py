@@ -33,4 +33,4 @@ def spread(values: Array, digits: int) -> str:
 
 def deviation(values: Array) -> str:
     """Return mean and standard deviation in words."""
-    return f"{values.mean():.3f} ± {values.std(ddof=1):.3f}"
+    return f"{values.mean():.3f}" + (f" ± {values.std(ddof=1):.3f}" if values.size > 1 else "")

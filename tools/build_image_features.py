@@ -206,7 +206,7 @@ def train(network: Any, images: Images, watched: Images, recipe: SimpleNamespace
 
     def batches() -> Iterator[Any]:
         while True:
-            yield from torch.randperm(len(y), generator=random).split(recipe.batch)[: len(y) // recipe.batch]
+            yield from torch.randperm(len(y), generator=random).split(recipe.batch)[: max(1, len(y) // recipe.batch)]
 
     for step, rows in zip(range(1, recipe.steps + 1), batches(), strict=False):
         chosen = rows.to(device)

@@ -20,7 +20,8 @@ def stored(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def read_or_run(*args: P.args, **kwargs: P.kwargs) -> T:
-        call = f"{function.__module__}.{function.__name__}{json.dumps([args, kwargs])}"
+        study = Path(function.__code__.co_filename).stem  # not __module__, which is __main__ for a study that is run
+        call = f"{study}.{function.__name__}{json.dumps([args, kwargs])}"
         path = FOLDER / f"{urllib.parse.quote(call, safe='')}.json"
         if not path.exists():
             FOLDER.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
 """The choice of the defaults: tables and figures of docs/defaults.md, ``python -m benchmarks.studies.defaults``.
 
-Half an hour on two cores. Every table is printed; with all of them the page is filled. Runs are stored, so that a
-stopped study continues. ``--quick`` plays a twentieth of the rounds with six replicates and leaves the page alone, to
-test that it runs.
+Half an hour on two cores. Every table is printed; with all of them the page is filled. Runs are stored in
+`out/studies` and not repeated; delete the folder after a change of code. ``--quick`` plays a twentieth of the rounds
+with six replicates and leaves the page alone, to test that it runs.
 
 To add a policy to the comparisons, add a line to `POLICIES` and its name to one of the lists below.
 """

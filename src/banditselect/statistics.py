@@ -57,6 +57,7 @@ class Comparison:
 def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
     """Return the mean of values ``(..., R)`` over R replicates, and Student's interval for it, three arrays ``(...)``.
 
+    ``confidence``: the probability with which the interval should hold the mean.
     A NaN makes its own mean NaN; the bounds are NaN where R = 1.
 
     >>> mean_interval([[1.0, 2.0, 3.0]])

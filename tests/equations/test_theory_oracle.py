@@ -251,3 +251,9 @@ def test_eq_boundingtheregretowothitscointertpat_expected_total_by_hand():
         math.e / (math.e - 1) * (3 + 2 * math.log(10))
     )
     assert oracle.expected_total(realized=98.5810536, upper=4, delta=0.01) == pytest.approx(185.094018, rel=1e-8)
+
+
+def test_arguments_are_not_changed():
+    delta, bounds = np.array(0.05), {"feature_bound": 1, "reward_bound": 1, "radius": 1}
+    oracle.oracle_error(t=1000, n_models=5, dim=10, noise=0.5, regularization=1, delta=delta, **bounds)
+    assert delta == 0.05

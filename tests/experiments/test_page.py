@@ -47,6 +47,7 @@ def page(claims, names=NAMES, words="words", regimes=("theory", "tuned")):
         regimes=dict.fromkeys(regimes, words),
         claims=claims,
         further=words,
+        practical=True,
         added=True,
         link="",
         sections=[section(name, words) for name in names],

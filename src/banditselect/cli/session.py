@@ -44,7 +44,8 @@ class Display:
         self._live = self._console.is_terminal and not quiet
 
     def __enter__(self) -> Self:
-        self._said = self._begun = time.monotonic()
+        self.last, self._title, self._said = None, "", time.monotonic()
+        self._begun = self._phase_begun = self._said  #: the whole, the phase that runs
         columns = [TextColumn("{task.description}", markup=False), BarColumn(20), TaskProgressColumn()]
         columns.append(TextColumn("{task.fields[left]}"))
         self._bar = Bar(*columns, console=self._console, transient=True, expand=True, disable=not self._live)
@@ -63,11 +64,13 @@ class Display:
 
         def tell(at: Progress) -> None:
             now = time.monotonic()
+            if title != self._title:
+                self._phase_begun = now
             self.last, self._title, self._cells = at, title, cells
             left = "time left not known yet" if at.seconds_left is None else f"about {duration(at.seconds_left)} left"
             self._bar.update(self._task, description=title, completed=at.fraction, left=left)
             if not self._live and now - self._said >= EVERY:
-                self._said, so_far = now, duration(now - self._begun)
+                self._said, so_far = now, duration(now - self._phase_begun)
                 self._say(f"{title}: {100 * at.fraction:.0f} %, {self._done(at)}, {so_far} so far, {left}")
 
         return tell
@@ -94,7 +97,8 @@ def say_failures(results: Results, folder: Path) -> None:
         tracebacks = folder / "failures.json"
         say(f"\n{len(failures)} cells failed; the results of the others are kept. Tracebacks: {tracebacks}\n")
     for failure in failures[:SHOWN]:
-        say(str(failure))
+        say(f"{failure.cell}, {failure.cell.rounds} rounds, seed {failure.cell.seed}")
+        say(f"  {type(failure.error).__name__}: {failure.error}\n  {failure.settings}")
     if len(failures) > SHOWN:
         say(f"and {len(failures) - SHOWN} more")
 

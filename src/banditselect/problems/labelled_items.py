@@ -21,6 +21,8 @@ from ..types import Array, Index
 from .base import Problem, map_shapes, single_threaded
 from .randomness import NOISES, SIZE, DrawnItems, by_round, coin_constant, distinct_items, draw_noise, generators
 
+BLOCK = 4096  #: items whose scores are computed together
+
 
 class AsGiven(Constraint):
     """Anything, kept as it is: the problem makes tables of its own from it."""
@@ -192,8 +194,11 @@ class Classification(Problem):
         """Return the smallest and the largest mean reward of any item for every target, ``(targets, 2)``."""
         if self.reward == "label":
             return np.tile(np.sort([self.low, self.high]), (self._targets.size, 1))
-        scores = np.einsum("id,cd->ci", self._maps[self.true_map].astype(float), self._theta)
-        return np.column_stack([scores.min(axis=1), scores.max(axis=1)])
+        table, spans = self._maps[self.true_map], []
+        for start in range(0, len(table), BLOCK):
+            scores = np.einsum("id,cd->ci", table[start : start + BLOCK].astype(float), self._theta)
+            spans.append([scores.min(axis=1), scores.max(axis=1)])
+        return np.column_stack([np.min(spans, axis=0)[0], np.max(spans, axis=0)[1]])
 
     def _offer(self, rng: np.random.Generator, label: int, rounds: int) -> Index:
         """Return the items that each round offers, ``(rounds, K)``."""

@@ -143,7 +143,7 @@ class Regions(Mixture):
         grow: let a task that no region explains add a new one.
         """
         if not self.fits.of_rewards:
-            raise errors.refuse("Regions.update", self, "regions that from_tasks found, since their fits have rounds")
+            raise errors.refuse("Regions.update", self, "regions that from_tasks found; call from_fits with all fits")
         known: dict[str, Any] = {"intercept": self.intercept, "noise": self.fits.noise}
         return self.extended(read_rounds("Regions.update", logs, key, features, reward, **known), grow=grow)
 

@@ -141,9 +141,7 @@ def plot_finals(
     names = list(dict.fromkeys(name for finals in values.values() for name in finals))
     if x is None and all(isinstance(key, int | float | np.number) for key in keys):
         x = keys
-    places = np.arange(float(len(keys))) if x is None else inputs.as_floats("x", x, "numbers, one per problem")
-    if places.shape != (len(keys),):
-        raise errors.refuse("x", x, f"{len(keys)} numbers, one per problem")
+    places = np.arange(float(len(keys))) if x is None else increasing("x", x, len(keys))
     series = read_finals(places, values, names, metric)
     far = bool(0.0 < DECADE * places[0] < places[-1])
     with house_style():
@@ -229,8 +227,10 @@ def read_panels(panels: Mapping[str, tuple[ArrayLike, Curves]], metric: str) -> 
     """Return means and intervals by title, at no more than ``POINTS`` checkpoints."""
     check_mapping("panels", panels)
     found = {}
-    for title, (checkpoints, curves) in panels.items():
-        x, means = read_curves(f"panels[{title!r}]: ", checkpoints, curves, metric)
+    for title, pair in panels.items():
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise errors.refuse(f"panels[{title!r}]", pair, "a pair (checkpoints, curves)")
+        x, means = read_curves(f"panels[{title!r}]: ", *pair, metric)
         few = np.unique(np.linspace(0, x.size - 1, min(x.size, POINTS)).round().astype(int))
         found[title] = Series(x[few], {name: Interval(*(part[few] for part in i)) for name, i in means.items()})
     return found
@@ -238,7 +238,7 @@ def read_panels(panels: Mapping[str, tuple[ArrayLike, Curves]], metric: str) -> 
 
 def read_curves(owner: str, checkpoints: Any, curves: Curves, metric: str) -> Series:
     """Return means and intervals of ``curves``, ``(C, R)`` each, without those that are NaN everywhere."""
-    x = inputs.as_floats(f"{owner}checkpoints", checkpoints, "numbers of shape (C,)")
+    x = increasing(f"{owner}checkpoints", checkpoints)
     check_mapping(f"{owner}curves", curves)
     expected = f"numbers of shape ({x.size}, R), one row per checkpoint; a row with a NaN has no mean"
     found = {}
@@ -248,6 +248,15 @@ def read_curves(owner: str, checkpoints: Any, curves: Curves, metric: str) -> Se
             raise errors.refuse(f"{owner}curves[{name!r}]", curve, expected)
         found[name] = mean_interval(y)
     return _series(x, f"{owner}curves", found, metric)
+
+
+def increasing(name: str, values: Any, size: int | None = None) -> Array:
+    """Return finite numbers ``(C,)`` that increase; refuse others."""
+    expected = f"{'' if size is None else f'{size} '}finite numbers that increase"
+    x = inputs.as_floats(name, values, expected)
+    if x.ndim != 1 or not 0 < x.size == (size or x.size) or not np.isfinite(x).all() or (np.diff(x) <= 0).any():
+        raise errors.refuse(name, values, expected)
+    return x
 
 
 def read_finals(x: Array, values: Mapping[Any, Mapping[str, ArrayLike]], names: Sequence[str], metric: str) -> Series:

@@ -28,6 +28,8 @@ class Series(NamedTuple):
 
 def is_log(log: bool | None, panels: Sequence[Series], *, all_means: bool = False) -> bool:
     """Return whether the vertical axis is logarithmic: by default by the last means, or by all."""
+    if not isinstance(log, bool | None):
+        raise errors.refuse("log", log, "True, False or None")
     means = [i.estimate[np.isfinite(i.estimate)] for panel in panels for i in panel.means.values()]
     y = np.concatenate([mean if all_means else mean[-1:] for mean in means])
     if log and y.min() <= 0.0:

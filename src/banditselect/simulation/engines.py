@@ -116,17 +116,20 @@ def _processes(count: int) -> Iterator[Workers]:
     loky, key = need("joblib.externals.loky", "experiments"), (count, os.getpid(), DiskCache.noticed)
     sent = weakref.WeakSet["Future[Any]"]()
 
-    def submit(*call: Any) -> "Future[Any]":
+    def current() -> Any:
         if key not in _pools:
             for other in _pools.values():
                 other.shutdown(wait=False)
             _pools.clear()
             _pools[key] = loky.ProcessPoolExecutor(count, timeout=300, initializer=leave_with, initargs=key[1:])
+        return _pools[key]
+
+    def submit(*call: Any) -> "Future[Any]":
         try:
-            future: Future[Any] = _pools[key].submit(*call)
+            future: Future[Any] = current().submit(*call)
         except BrokenProcessPool:  # a worker of the pool has died
             _pools.clear()
-            return submit(*call)
+            future = current().submit(*call)
         sent.add(future)
         return future
 
@@ -176,9 +179,11 @@ def _ray(workers: int | None, address: str | None) -> Iterator[Workers]:
             options = {"num_cpus": workers or cores(), "include_dashboard": False, "runtime_env": {"env_vars": paths}}
         main = threading.current_thread() is threading.main_thread()
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
-        ray.init(address=address or "local", log_to_driver=False, configure_logging=False, **options)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        try:
+            ray.init(address=address or "local", log_to_driver=False, configure_logging=False, **options)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
     remote, running = ray.remote(run_remote), set[Any]()
 
     def submit(_: Any, *call: Any) -> "Future[Any]":

@@ -85,6 +85,10 @@ class Tuned(dict[str, Binding[Any]]):
         super().__init__(policies)
         self.record = record
 
+    def __repr__(self) -> str:
+        chosen = {name: tuned["choice"] for name, tuned in self.record["policies"].items()}
+        return f"<Tuned: {chosen}>"
+
 
 def tune(
     policies: Policies,

@@ -140,7 +140,7 @@ def oracle_error(*, t: ArrayLike, horizon: Horizon = None, kappa: Kappa = 0.5, *
     (141.747244..., 94.613849...)
     """
     models(model, model["radius"], n_models=model["n_models"])
-    model["delta"] /= 3
+    model["delta"] = model["delta"] / 3
 
     def A(rounds: ArrayLike) -> Float:
         return oracle_regret(t=rounds, horizon=horizon, **model)

@@ -16,6 +16,8 @@ from .paper import OURS, SENTENCES
 
 __all__ = ["Ran", "Verdict", "judge"]
 
+#: where a sentence is, if not where its experiment is shown
+SAID = {"ps-mnist-coarse": "Section 5, said of CIFAR-10"}
 NEARLY_UNIFORM = 0.8  #: of the regret of uniform play, from which on a policy has shown nothing
 
 
@@ -54,7 +56,7 @@ def _judge_one(sentence: Sentence, experiment: Experiment, regime: str, several:
     return Verdict(
         id=sentence.id,
         quote=sentence.quote,
-        place=sentence.place or ("Section 5, on " if figure else "") + experiment.place,
+        place=sentence.place or SAID.get(experiment.name) or ("Section 5, on " if figure else "") + experiment.place,
         experiment=experiment.name,
         regime=regime,
         statistic=decides.words,
