@@ -73,7 +73,7 @@ class AdaptiveSquareCB(Master):
     (4,)
     """
 
-    dim: int = shared.SIZE
+    dim: int = argument(shared.SIZE)
     levels: int = argument(Number(low=1, integer=True), default=6)
     exploration: float = argument(Number(low=0.0), default=EXPLORATION)
     design: str = argument(OneOf(("uniform", "optimal")), default="optimal")

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..policies import shared
 from ..policies.contract import answer
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from .balancing import REFERENCE, BoundedBases, Reference
 from .master import BASES, Master
@@ -67,7 +68,7 @@ class BalancingElimination(Master):
     (array([ 18, 182]), array([False,  True]))
     """
 
-    bases: Sequence[Any] = BASES
+    bases: Sequence[Any] = argument(BASES, unit="reward")
     reference: Reference | Sequence[Reference] = REFERENCE
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA

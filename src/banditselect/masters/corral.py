@@ -90,7 +90,7 @@ class Corral(Master):
     array([0.09, 0.91])
     """
 
-    bases: Sequence[Any] = BASES
+    bases: Sequence[Any] = argument(BASES, unit="reward")
     feedback: str = argument(OneOf(("plain", "smoothed", "importance")), default="plain")
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = HORIZON

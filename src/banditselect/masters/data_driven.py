@@ -71,7 +71,7 @@ class D3RB(Master):
     (array([ 37, 163]), array([4., 1.]))
     """
 
-    bases: Sequence[Any] = BASES
+    bases: Sequence[Any] = argument(BASES, unit="reward")
     coefficient: float = COEFFICIENT
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA
@@ -112,7 +112,7 @@ class ED2RB(Master):
     Reference: Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
     """
 
-    bases: Sequence[Any] = BASES
+    bases: Sequence[Any] = argument(BASES, unit="reward")
     coefficient: float = COEFFICIENT
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..plays.schedules import Power
 from ..policies import shared
 from ..policies.contract import answer
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from .balancing import POWERS, BoundedBases
 from .master import BASES, Master
@@ -51,7 +52,7 @@ class DynamicBalancing(Master):
     RL", ICML 2021.
     """
 
-    bases: Sequence[Any] = BASES
+    bases: Sequence[Any] = argument(BASES, unit="reward")
     reference: float | Power | Sequence[float | Power] = POWERS
     bias: float = shared.SCALE
     noise: float | ArrayLike = shared.NOISE

@@ -73,7 +73,7 @@ class EXP4(Policy):
     array([0.99, 0.01])
     """
 
-    bases: Sequence[Any] = BASES
+    bases: Sequence[Any] = argument(BASES, unit="reward")
     exploration: str = argument(OneOf(("ix", "uniform")), default="ix")
     mixing: float | None = argument(Number(low=0.0, optional=True), default=None)
     reward_range: tuple[float, float] = shared.REWARD_RANGE

@@ -12,7 +12,6 @@ from ..policies.checking import LARGEST, LEAST
 from ..policies.contract import Chosen, Played, Row, answer
 from ..policies.on_map import fresh_copy
 from ..policies.policy import Policy
-from ..runtime.arguments import argument
 from ..runtime.constraints import Constraint
 from ..runtime.drawing import Channel, Seed, Streams
 from ..runtime.errors import refuse
@@ -209,8 +208,8 @@ class Bases(Constraint):
         return copies(name, value, lanes, seed)
 
 
-BASES = argument(Bases(), unit="reward")
-"""The argument ``bases``: fresh policies, or factories; copied with the lanes and seed of the master, never shared."""
+BASES = Bases()
+"""Condition of ``bases``: fresh policies, or factories; copied with the lanes and seed of the master, never shared."""
 
 
 def copies(name: str, bases: Sequence[Any], lanes: int | None, seed: Seed) -> tuple[Policy, ...]:

@@ -60,7 +60,7 @@ class RegretBalancing(Master):
     array([ 1, 99])
     """
 
-    bases: Sequence[Any] = BASES
+    bases: Sequence[Any] = argument(BASES, unit="reward")
     reference: Reference | Sequence[Reference] = REFERENCE
     rule: str = argument(OneOf(("optimistic", "balancing")), default="optimistic")
 

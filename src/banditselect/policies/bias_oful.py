@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from ..models.confidence import Ellipsoids
 from ..models.ridge_bank import RidgeBank, with_zero
 from ..plays.optimism import Optimism
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
 from ..runtime.lanes import per_lane
@@ -50,7 +51,7 @@ class BiasOFUL(EllipsoidPolicy):
     array([0., 1.])
     """
 
-    center: ArrayLike = shared.CENTER
+    center: ArrayLike = argument(shared.CENTER, unit="reward")
     radius: float | ArrayLike = shared.PARAMETER_BOUND
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA

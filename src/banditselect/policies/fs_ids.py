@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
 from ..plays.information import Information
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from . import shared
 from .members import MapPolicy, prior_of
@@ -65,8 +66,8 @@ class FSIDS(MapPolicy):
     array([0., 1.])
     """
 
-    n_models: int = shared.SIZE
-    dim: int | Sequence[int] = shared.WIDTHS
+    n_models: int = argument(shared.SIZE)
+    dim: int | Sequence[int] = argument(shared.WIDTHS)
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = shared.INTERCEPT

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
 from ..plays.divergence import Divergence
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from . import shared
 from .members import MapPolicy, prior_of
@@ -38,8 +39,8 @@ class FSMED(MapPolicy):
     Reference: Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
     """
 
-    n_models: int = shared.SIZE
-    dim: int | Sequence[int] = shared.WIDTHS
+    n_models: int = argument(shared.SIZE)
+    dim: int | Sequence[int] = argument(shared.WIDTHS)
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = shared.INTERCEPT

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from ..models.likelihood import MapSets
 from ..models.ridge_bank import known_as_zero
 from ..plays.optimism import Optimism
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from . import shared
 from .contract import answer
@@ -59,8 +60,8 @@ class FSOFUL(MapPolicy):
     True
     """
 
-    n_models: int = shared.SIZE
-    dim: int | Sequence[int] = shared.WIDTHS
+    n_models: int = argument(shared.SIZE)
+    dim: int | Sequence[int] = argument(shared.WIDTHS)
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND

@@ -121,8 +121,8 @@ class FSSquareCB(MapPolicy):
     array([0., 1.])
     """
 
-    n_models: int = shared.SIZE
-    dim: int | Sequence[int] = shared.WIDTHS
+    n_models: int = argument(shared.SIZE)
+    dim: int | Sequence[int] = argument(shared.WIDTHS)
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     reward_range: tuple[float, float] = shared.REWARD_RANGE

@@ -9,6 +9,7 @@ from ..kernels import ridge
 from ..kernels.features import Features
 from ..models.model import Model
 from ..plays.optimism import Best
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
 from ..runtime.shapes import maps_of
@@ -42,7 +43,7 @@ class Greedy(Policy):
     array([0., 0., 1.])
     """
 
-    center: ArrayLike = shared.CENTER
+    center: ArrayLike = argument(shared.CENTER, unit="reward")
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the known parameter, played greedily."""

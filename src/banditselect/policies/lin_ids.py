@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
 from ..plays.information import Information
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from ..runtime.shapes import maps_of
 from . import shared
@@ -61,7 +62,7 @@ class LinIDS(Policy):
     (array([ 1. ,  0. , -1.1]), 7.0, 0.5)
     """
 
-    dim: int = shared.SIZE
+    dim: int = argument(shared.SIZE)
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = shared.INTERCEPT

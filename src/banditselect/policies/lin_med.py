@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
 from ..plays.divergence import Divergence
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from ..runtime.shapes import maps_of
 from . import shared
@@ -60,7 +61,7 @@ class LinMED(Policy):
     array([0.995, 0.003, 0.002])
     """
 
-    dim: int = shared.SIZE
+    dim: int = argument(shared.SIZE)
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = shared.INTERCEPT

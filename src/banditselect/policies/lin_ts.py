@@ -54,7 +54,7 @@ class LinTS(Policy):
     True
     """
 
-    dim: int = shared.SIZE
+    dim: int = argument(shared.SIZE)
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike = shared.NOISE
     regularization: float | ArrayLike = shared.REGULARIZATION

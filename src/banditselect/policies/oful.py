@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from ..models.confidence import DiscountedEllipsoid, Ellipsoids
 from ..models.ridge_bank import RidgeBank
 from ..plays.optimism import Optimism
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
 from ..runtime.shapes import maps_of
@@ -60,7 +61,7 @@ class OFUL(EllipsoidPolicy):
     array([0.  , 0.12])
     """
 
-    dim: int = shared.SIZE
+    dim: int = argument(shared.SIZE)
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND

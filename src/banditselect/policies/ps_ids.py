@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from ..models.region_layout import Regions
 from ..models.region_mixture import RegionMixture
 from ..plays.information import Information
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from . import shared
 from .members import RegionPolicy, prior_of
@@ -50,7 +51,7 @@ class PSIDS(RegionPolicy):
     array([0., 1., 0.])
     """
 
-    centers: ArrayLike = shared.CENTERS
+    centers: ArrayLike = argument(shared.CENTERS, unit="reward")
     radii: float | ArrayLike = shared.RADII
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = shared.NO_INTERCEPT

@@ -83,7 +83,7 @@ class PSOFUL(RegionPolicy):
     True
     """
 
-    centers: ArrayLike = shared.CENTERS
+    centers: ArrayLike = argument(shared.CENTERS, unit="reward")
     radii: float | ArrayLike = shared.RADII
     center_errors: float | ArrayLike = shared.RADIUS_ERRORS
     radius_errors: float | ArrayLike = shared.RADIUS_ERRORS

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from ..models.region_layout import Regions
 from ..models.region_mixture import RegionMixture
 from ..plays.sampling import Sampling
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from . import shared
 from .members import RegionPolicy, prior_of
@@ -33,7 +34,7 @@ class PSTS(RegionPolicy):
     Zaheer, Ghavamzadeh, Chow, "Thompson sampling with a mixture prior", AISTATS 2022.
     """
 
-    centers: ArrayLike = shared.CENTERS
+    centers: ArrayLike = argument(shared.CENTERS, unit="reward")
     radii: float | ArrayLike = shared.RADII
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = shared.NO_INTERCEPT

@@ -12,8 +12,13 @@ ModelAndPlay = tuple[Model, Play | None]  #: what ``build`` returns; no play for
 POSITIVE = Number(low=SMALLEST, per_lane=True)
 POSITIVE_OR_NONE = Number(low=SMALLEST, per_lane=True, optional=True)
 
-SIZE = argument(Number(low=1, integer=True))  #: how many models, arms or features
-WIDTHS = argument(Widths())
+# Conditions of arguments that have to be given. A type checker sees that they have no default only where a policy calls
+# ``argument`` itself, as in ``dim: int = argument(shared.SIZE)``.
+SIZE = Number(low=1, integer=True)  #: how many models, arms or features
+WIDTHS = Widths()
+CENTER = Numbers(shapes=((None,), (None, None)), lane_axes=2)
+CENTERS = Numbers(shapes=((None, None), (None, None, None)), lane_axes=3)
+
 BLOCKS = argument(Number(low=1, integer=True), default=1)
 MAP_BLOCKS = argument(Widths(), default=1)
 INTERCEPT = argument(YesNo(), default=True)
@@ -36,8 +41,6 @@ FEATURE_BOUND_OR_NONE = argument(POSITIVE_OR_NONE, default=None)
 REWARD_BOUND_OR_NONE = argument(Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward")
 HORIZON_OR_NONE = argument(Number(low=1, integer=True, optional=True), default=None)
 
-CENTER = argument(Numbers(shapes=((None,), (None, None)), lane_axes=2), unit="reward")
-CENTERS = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
 RADIUS_OF_MODEL = Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2)
 RADII = argument(RADIUS_OF_MODEL, default=1.0, unit="reward")
 RADIUS_ERRORS = argument(RADIUS_OF_MODEL, default=0.0, unit="reward")

@@ -96,7 +96,7 @@ class SquareCB(Policy):
     (20,)
     """
 
-    dim: int = shared.SIZE
+    dim: int = argument(shared.SIZE)
     blocks: int = shared.BLOCKS
     regularization: float | ArrayLike = shared.REGULARIZATION
     exploration: float | Schedule | str = argument(Rate(names=tuple(FORMS)), default=EXPLORATION)

@@ -100,8 +100,8 @@ class ALEXP(Policy):
            [ 0.6, -0.6]])
     """
 
-    n_models: int = shared.SIZE
-    dim: int | Sequence[int] = shared.WIDTHS
+    n_models: int = argument(shared.SIZE)
+    dim: int | Sequence[int] = argument(shared.WIDTHS)
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     reward_range: tuple[float, float] = shared.REWARD_RANGE

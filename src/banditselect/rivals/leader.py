@@ -12,6 +12,7 @@ from ..policies import shared
 from ..policies.contract import answer
 from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps, ridge_per_map
 from ..policies.policy import Policy
+from ..runtime.arguments import argument
 from ..runtime.files import register
 
 
@@ -69,8 +70,8 @@ class LEADER(Policy):
            [ 0.6, -0.6,  0. , -0. ]])
     """
 
-    n_models: int = shared.SIZE
-    dim: int | Sequence[int] = shared.WIDTHS
+    n_models: int = argument(shared.SIZE)
+    dim: int | Sequence[int] = argument(shared.WIDTHS)
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     delta: float = shared.DELTA

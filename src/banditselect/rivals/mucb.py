@@ -63,7 +63,7 @@ class MUCB(Policy):
     (array([False,  True]), array([ 1, 49]))
     """
 
-    centers: ArrayLike = shared.CENTERS
+    centers: ArrayLike = argument(shared.CENTERS, unit="reward")
     horizon: int = argument(Number(low=1, integer=True))
     error: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=0.0, unit="reward")
     noise: float | ArrayLike = shared.NOISE

@@ -66,7 +66,7 @@ class SEXP3(Policy):
     (array([0., 1.]), array([200, 200]))
     """
 
-    n_arms: int = shared.SIZE
+    n_arms: int = argument(shared.SIZE)
     prototypes: ArrayLike | None = argument(Numbers(shapes=((None, None),), optional=True), default=None)
     role: str = argument(OneOf(("alone", "adviser")), default="alone")
     reward_range: tuple[float, float] = shared.REWARD_RANGE

@@ -89,8 +89,8 @@ class SparseOFUL(Policy):
     (array([0., 0., 1.]), True)
     """
 
-    n_models: int = shared.SIZE
-    dim: int | Sequence[int] = shared.WIDTHS
+    n_models: int = argument(shared.SIZE)
+    dim: int | Sequence[int] = argument(shared.WIDTHS)
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0, unit="reward")
     delta: float = shared.DELTA

@@ -12,6 +12,7 @@ from ..plays.optimism import Optimism
 from ..policies import shared
 from ..policies.contract import Played, answer
 from ..policies.policy import Policy
+from ..runtime.arguments import argument
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
 from ..runtime.shapes import AnyShape
@@ -58,7 +59,7 @@ class UCB1(Policy):
     array([ 1, 97,  2])
     """
 
-    n_arms: int = shared.SIZE
+    n_arms: int = argument(shared.SIZE)
     noise: float | ArrayLike = shared.NOISE
     scale: float = shared.SCALE
 
