@@ -79,9 +79,9 @@ def one_lane(quick: bool) -> Part:
     """Targets a, b, c: one decision and one update per round, one lane."""
     rounds, blocks = (100, 10) if quick else (500, 100)
     ours, worst = them.OUR_OFUL, OUR_FS_AT_WORST
-    narrow = [(ours, them.LINUCB, 0.45, "a"), (ours, them.LINUCB_TIGHT, None, ""), (ours, them.EMPTY, None, "")]
-    narrow += [(worst, them.SQUARECB, 0.8, "b"), (worst, them.EMPTY_MAPS, None, "")]
-    wide = [(worst, VW_EXAMPLES, 0.2, "c")] if VW_EXAMPLES.installed else []
+    narrow = [(ours, them.LINUCB, 1.3, "a"), (ours, them.LINUCB_TIGHT, None, ""), (ours, them.EMPTY, None, "")]
+    narrow += [(worst, them.SQUARECB, 1.2, "b"), (worst, them.EMPTY_MAPS, None, "")]
+    wide = [(worst, VW_EXAMPLES, 0.27, "c")] if VW_EXAMPLES.installed else []
     figures = []
     for d, pairs in ((10, narrow), (50, wide)):
         problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=10)
