@@ -18,13 +18,10 @@ from banditselect import (
     LinTS,
     SquareCB,
     Uniform,
-    maps,
     on_map,
-    simulate,
 )
 from banditselect.checks.game import Game
-from banditselect.logs import Log, Round, evaluate, read_decisions
-from banditselect.problems import LoggedReplay
+from banditselect.logs import Log, Round, evaluate
 from banditselect.runtime.shapes import stacked
 from blocks_by_hand import Traffic
 from logs_by_hand import ARMS, ITEMS, THETA, Logistic, Wide, Z, by_weight, drawn, softmax, two_maps, visits
@@ -351,18 +348,6 @@ def test_blocks_are_judged_as_the_wide_features_that_they_stand_for(many, progre
     np.testing.assert_array_equal(log.offers(3)[0] if many else log.offers(3), dense[3][0] if many else dense[3])
     with pytest.raises(ValueError, match="does not have the features"):
         Log.collect(offers[1:] + offers[:1], decisions, rewards)
-
-
-def test_arms_of_a_table_are_replayed_with_blocks():
-    rng = np.random.default_rng(0)
-    context, action = rng.normal(size=(200, 3)), rng.integers(0, 4, 200)
-    reward = (context * rng.normal(size=(4, 3))[action]).sum(axis=1) + 0.1 * rng.normal(size=200)
-    table = dict(zip("xyz", context.T, strict=True)) | {"action": action, "reward": reward}
-    rounds = read_decisions(table, context=[*"xyz"], items=[0, 1, 2, 3], propensity=0.25)
-    arms = maps.Disjoint(context=maps.Numbers(*"xyz", scale=None), constant=False, capacity=3)
-    policies = {"blocks": LinIDS.bind(intercept=False), "wide": LinIDS.bind(intercept=False, blocks=1)}
-    result = simulate(policies, LoggedReplay(log=Log.from_rounds(rounds, arms)), rounds=200, replicates=3)
-    np.testing.assert_allclose(result.final("blocks", "mean_reward"), result.final("wide", "mean_reward"), rtol=1e-9)
 
 
 # Rounds of records

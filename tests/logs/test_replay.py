@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect import Agent, FSSquareCB, LinIDS, SquareCB
-from banditselect.logs import Log, replay
+from banditselect import Agent, FSSquareCB, LinIDS, SquareCB, maps, simulate
+from banditselect.logs import Log, read_decisions, replay
+from banditselect.problems import LoggedReplay
 from logs_by_hand import ARMS, Logistic, Wide, Z, by_weight, drawn, two_maps, visits
 
 
@@ -78,3 +79,15 @@ def test_replay_refuses_by_name():
         replay(Logistic(), by_weight(9))
     with pytest.raises(ValueError, match="replay: log: got '9 rounds, 0 of them observed'"):
         replay(Logistic(), by_weight(9), floor=1e-9)
+
+
+def test_arms_of_a_table_are_replayed_with_blocks():
+    rng = np.random.default_rng(0)
+    context, action = rng.normal(size=(200, 3)), rng.integers(0, 4, 200)
+    reward = (context * rng.normal(size=(4, 3))[action]).sum(axis=1) + 0.1 * rng.normal(size=200)
+    table = dict(zip("xyz", context.T, strict=True)) | {"action": action, "reward": reward}
+    rounds = read_decisions(table, context=[*"xyz"], items=[0, 1, 2, 3], propensity=0.25)
+    arms = maps.Disjoint(context=maps.Numbers(*"xyz", scale=None), constant=False, capacity=3)
+    policies = {"blocks": LinIDS.bind(intercept=False), "wide": LinIDS.bind(intercept=False, blocks=1)}
+    result = simulate(policies, LoggedReplay(log=Log.from_rounds(rounds, arms)), rounds=200, replicates=3)
+    np.testing.assert_allclose(result.final("blocks", "mean_reward"), result.final("wide", "mean_reward"), rtol=1e-9)
