@@ -46,7 +46,7 @@ ARGUMENTS: dict[str, Any] = {
     "reward_bound": 1.0,
     "parameter_bound": 1.0,
 }
-"""What an argument may be of a policy that is only to be compiled."""
+"""Values of arguments for a policy that is only compiled."""
 
 CHANGING: tuple[dict[str, Any], ...] = ({"memory": 50.0}, {"weighting": "range", "share": 0.1})  #: where models change
 

@@ -23,7 +23,7 @@ METRICS = {
     "coverage": "1 if the confidence set held the true parameter at this checkpoint and all before it, else 0",
     "probability": "of the actions played, mean over the rounds since the checkpoint before",
 }
-"""What is recorded at every checkpoint; NaN where a policy or a problem does not have it.
+"""Metrics recorded at every checkpoint; NaN where a policy or a problem does not have it.
 
 With noise that does not depend on the action, regret and pseudo-regret are equal: the regret of the paper (eq:regret).
 """

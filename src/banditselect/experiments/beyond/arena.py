@@ -107,7 +107,7 @@ RATE, RADIUS, REFERENCE = {"exploration": Steps(300.0)}, {"scale": Steps(0.3)}, 
 COEFFICIENT, WEIGHTS = {"coefficient": Steps(1.0)}, {"learning_rate": Steps(1.0)}
 TESTED = RATE | RADIUS
 RANGE = {"reward_range": Steps(given.reward_range, factor=10.0**0.25)}
-"""What is tuned: c of the rate c sqrt(t); s of every radius and of every width of a test; u of U(n) = u sqrt(n); the
+"""Tuned constants: c of the rate c sqrt(t); s of every radius and of every width of a test; u of U(n) = u sqrt(n); the
 regret over sqrt(n) that every base is believed; the rate of a master's weights; the range of SqAlg.
 """
 
@@ -247,7 +247,7 @@ FAMILIES: dict[str, tuple[str, Callable[[int], Problem | None]]] = {
     "ps-cifar10": (REGIONS, partial(_balls_of, "ps-cifar10")),
     "latent": (REGIONS, lambda M: LatentBandit(n_models=M, n_arms=20, error=0.1)),
 }
-"""What is selected in every family of problems, and its problem with M models, None where there are not so many."""
+"""Families of problems: the models selected among, and the problem with M of them; None where there are not so many."""
 
 
 def problems(models: Sequence[int]) -> dict[str, Problem]:

@@ -10,7 +10,7 @@ from ..parameter_selection import UNIFORM
 
 MEMORIES = (30, 100, 300)
 MEMORY, SHARE = 100, 0.005
-STAYS = {"for ever": None, "500 rounds": 500.0, "100 rounds": 100.0}
+STAYS = {"all rounds": None, "500 rounds": 500.0, "100 rounds": 100.0}
 
 
 def over_regions(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
@@ -64,7 +64,7 @@ The paper's parameter stays what it is. A customer who is in one of M moods, all
 mood; how often is not known. What forgetting (``memory=``) gains then, and what it costs where nothing changes.
 
 What we chose: M = 5, d = 10, K = 10 and b = 0.5, other distributions as in the synthetic experiment, T = 2000; a mood
-lasts 100 or 500 rounds on average, or for ever. Regret is against the best action of each round. Memories of 30, 100
+lasts 100 or 500 rounds on average, or all rounds. Regret is against the best action of each round. Memories of 30, 100
 and 300 rounds, none tuned; policies that know nothing of the balls have one of 100, and are told what they ask for: the
 noise, the range of the rewards, a bound on the parameter.
 """,
@@ -80,7 +80,7 @@ to time.
 The paper's true map stays what it is. What lets its weight come back when the mood does: forgetting (``memory=``), or a
 share of the weights that goes round (``share=``); and what either costs where nothing changes.
 
-What we chose: M = 5, d = 10, K = 10, T = 2000; a mood lasts 100 or 500 rounds on average, or for ever, and a map that
+What we chose: M = 5, d = 10, K = 10, T = 2000; a mood lasts 100 or 500 rounds on average, or all rounds, and a map that
 returns has its old parameter. Regret is against the best action of each round. A memory of 100 rounds and a share of
 1/200, neither tuned.
 """,

@@ -169,7 +169,7 @@ QUOTES = {
     "ps-untuned-synthetic-ours": "PS-IDS, which is not tuned, has at most the regret of the best policy that is",
     "ps-untuned-ours": "PS-IDS, which is not tuned, has at most the regret of the best policy that is",
 }
-"""What the paper says, and what we say of our own, by the name of the sentence."""
+"""Quotes of the paper, and sentences of our own, by the name of the sentence."""
 
 CLAIMS = {
     "fs-between": "FS-SCB lies between the best two maps",
