@@ -19,14 +19,16 @@ def committed(ledger, ids, p, x=None, block=NO_BLOCK, keys=None):
     ids = np.array(ids)
     x = np.zeros((ids.size, P, np.shape(p)[1], D)) if x is None else x
     keys = Streams(1, range(len(ledger.book))).keys[ids] if keys is None else keys
-    drawn = np.full((2, ids.size), -7)
+    drawn, share = np.full((2, ids.size), -7), np.full(ids.size, np.nan)
     played = np.full((ids.size, x.shape[1], x.shape[3] + (block.size > 0)), np.nan)
-    while not commit(ids, x, block, np.array(p), keys, ledger.book, drawn, played):
+    while not commit(ids, x, block, np.array(p), keys, ledger.book, drawn, share, played):
         if (ledger.acts[ids] - ledger.book[ids, 1] < 64 * (ledger.book.shape[1] - RING)).all():
             assert (drawn == -7).all()
+            assert np.isnan(share).all()
             assert np.isnan(played).all()
             return None
         ledger.grow()
+    np.testing.assert_array_equal(share, np.array(p)[np.arange(ids.size), drawn[0]])
     return drawn[0], drawn[1], played
 
 
@@ -95,8 +97,8 @@ def test_a_full_ring_changes_nothing():
     for _ in range(64):
         committed(ledger, [1], [[1.0]])
     before, ids, x = ledger.book.copy(), np.array([0, 1]), np.zeros((2, 1, 1, 1))
-    drawn, played = np.full((2, 2), -7), np.zeros((2, 1, 1))
-    assert not commit(ids, x, NO_BLOCK, np.ones((2, 1)), ids, ledger.book, drawn, played)
+    drawn, share, played = np.full((2, 2), -7), np.empty(2), np.zeros((2, 1, 1))
+    assert not commit(ids, x, NO_BLOCK, np.ones((2, 1)), ids, ledger.book, drawn, share, played)
     np.testing.assert_array_equal(ledger.book, before)
     assert (drawn == -7).all()
 

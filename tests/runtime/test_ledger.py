@@ -15,8 +15,8 @@ def begin(ledger, ids):
     """Number one more act of these lanes; nothing is said of their features."""
     ids = np.array(ids)
     x, certain, keys = np.zeros((ids.size, 1, 1, 1)), np.ones((ids.size, 1)), np.zeros(ids.size, dtype=np.int64)
-    drawn, played = np.empty((2, ids.size), dtype=np.int64), np.empty((ids.size, 1, 1))
-    while not commit(ids, x, NO_BLOCK, certain, keys, ledger.book, drawn, played):
+    drawn, share, played = np.empty((2, ids.size), dtype=np.int64), np.empty(ids.size), np.empty((ids.size, 1, 1))
+    while not commit(ids, x, NO_BLOCK, certain, keys, ledger.book, drawn, share, played):
         ledger.grow()
     return drawn[1]
 

@@ -134,9 +134,9 @@ def _gathered(x: Any, r: int, p: int) -> Any:
     return out
 
 
-def entry(x: Any, r: int, p: int, a: int, j: int) -> Any:
-    """Return ``x[r, p, a, j]``."""
-    return float(x.table[x.where[r], x.items[r, a], x.first + p, j]) if isinstance(x, Lookup) else x[r, p, a, j]
+def row_of(x: Any, r: int, p: int, a: int) -> Any:
+    """Return the features of action ``a`` in map ``p`` of row ``r``, at least ``d`` of them, without a copy."""
+    return x.table[x.where[r], x.items[r, a], x.first + p] if isinstance(x, Lookup) else x[r, p, a]
 
 
 @kernel
@@ -153,11 +153,11 @@ def _rows_of_map(x: Any, r: int, p: int) -> Any:
     return _gathered if _is_lookup(x) else lambda x, r, p: x[r, p]
 
 
-@overload(entry, strict=False)
-def _entry(x: Any, r: int, p: int, a: int, j: int) -> Any:
+@overload(row_of, strict=False)
+def _row_of(x: Any, r: int, p: int, a: int) -> Any:
     if _is_lookup(x):
-        return lambda x, r, p, a, j: np.float64(x.table[x.where[r], x.items[r, a], x.first + p, j])
-    return lambda x, r, p, a, j: x[r, p, a, j]
+        return lambda x, r, p, a: x.table[x.where[r], x.items[r, a], x.first + p]
+    return lambda x, r, p, a: x[r, p, a]
 
 
 def _is_lookup(x: Any) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..types import Array, Index
 from . import inlined, kernel
-from .features import rows_of_map
+from .features import row_of, rows_of_map
 
 LOGDET = 0  #: log det(V Lambda^-1)
 PENALISED = 1  #: J, the smallest value of sum (y - <x, theta>)^2 + |theta - centre|^2_Lambda
@@ -28,17 +28,18 @@ ONLINE = 2  #: sum of squared errors of the predictions made before each reward 
 @kernel
 def predict(ids: Index, x: Any, block: Index, theta: Array, first: Index) -> Array:
     """Return ``<x_i(a), theta_i>`` for ``x (n, P, K, d)`` and ``theta (N, cells, d)``, ``(n, M, K)``."""
-    out, P = np.empty((ids.size, first.size - 1, x.shape[2])), x.shape[1]
+    _, P, K, d = x.shape
+    out = np.empty((ids.size, first.size - 1, K))
     for r in range(ids.size):
         n = ids[r]
         for i in range(out.shape[1]):
             p = i % P
-            rows = rows_of_map(x, r, p)
-            for a in range(rows.shape[0]):
+            for a in range(K):
                 c = first[i] + (block[r, p, a] if block.size > 0 else 0)
+                row = row_of(x, r, p, a)
                 total = 0.0
-                for j in range(rows.shape[1]):
-                    total += rows[a, j] * theta[n, c, j]
+                for j in range(d):
+                    total += row[j] * theta[n, c, j]
                 out[r, i, a] = total
     return out
 
@@ -46,18 +47,19 @@ def predict(ids: Index, x: Any, block: Index, theta: Array, first: Index) -> Arr
 @kernel
 def mixtures(ids: Index, x: Any, block: Index, theta: Array, first: Index, weight: Array) -> Array:
     """Return the means of the predictions by ``weight (n, M)``, ``(n, K)``; models of weight 0 cost nothing."""
-    out, P = np.zeros((ids.size, x.shape[2])), x.shape[1]
+    _, P, K, d = x.shape
+    out = np.zeros((ids.size, K))
     for r in range(ids.size):
         n = ids[r]
         for i in range(weight.shape[1]):
             if weight[r, i] > 0.0:
                 p = i % P
-                rows = rows_of_map(x, r, p)
-                for a in range(rows.shape[0]):
+                for a in range(K):
                     c = first[i] + (block[r, p, a] if block.size > 0 else 0)
+                    row = row_of(x, r, p, a)
                     total = 0.0
-                    for j in range(rows.shape[1]):
-                        total += rows[a, j] * theta[n, c, j]
+                    for j in range(d):
+                        total += row[j] * theta[n, c, j]
                     out[r, a] += weight[r, i] * total
     return out
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..types import Array, Index
 from . import inlined, kernel
-from .features import entry
+from .features import row_of
 from .ridge import step_root
 
 
@@ -85,8 +85,9 @@ def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float) -> Array:
         known[:] = False
         most[:] = -np.inf
         for a in range(K):
+            row = row_of(x, r, 0, a)
             for j in range(d):
-                z[a, j] = entry(x, r, 0, a, j)
+                z[a, j] = row[j]
         collected = 0
         for t in range(T):
             first = t * B

@@ -1,5 +1,6 @@
 """Masters: in each round one of several policies, drawn by shares, plays and learns."""
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
@@ -236,8 +237,11 @@ def by_base(base: Index) -> Iterator[tuple[int, Any]]:
     if base.size == 1 or (base == base[0]).all():
         yield base.item(0), ALL
         return
-    for i in np.unique(base).tolist():
-        yield i, np.flatnonzero(base == i)
+    order = base.argsort(kind="stable")
+    played = base[order]
+    edges = [0, *(np.flatnonzero(played[1:] != played[:-1]) + 1).tolist(), base.size]
+    for first, stop in itertools.pairwise(edges):
+        yield played.item(first), order[first:stop]
 
 
 def _some(rows: Any, ids: Index, x: Features, offered: Mask | None) -> tuple[Index, Features, Mask | None]:

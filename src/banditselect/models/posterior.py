@@ -38,7 +38,6 @@ from ..types import Array, Index, Mask
 
 NEGLIGIBLE = 1e-3  #: of an act members are left out that weigh less than this over their number; the others sum to 1
 TRUST = 1.0  #: shape of the inverse gamma prior of the variance
-CHUNK = 256  #: actions whose widths are computed together
 ROOT_HALF = 0.7071067811865476
 
 FIRST = 0  #: moments: the first reward, which all others are counted from; 0 without a constant term
@@ -248,19 +247,17 @@ def spreads(
     """
     weight, variance, z, _, root, chosen, _, places, dims, _, tilt = counted
     K = mean.size
-    square, apart, along, scratch = np.empty(K), np.empty(K), np.empty(K), np.empty((2, CHUNK))
+    square, apart, along, w = np.empty(K), np.empty(K), np.empty(K), np.empty((3, root.shape[2]))
     total[:] = 0.0
     for c in range(weight.size):
         if c == 0 or places[c] != places[c - 1]:
             p = chosen[c] % z.shape[0]
-            square[:] = apart[:] = 0.0
             if tilt[c] > 0.0:
                 along[:] = 0.0
             start = 0
             while start < K:
                 place, stop = run_of(places[c], block, r, p, start, K)
-                stop = min(stop, start + CHUNK)
-                widths(z[p], root[place], dims[c], leader, start, stop, scratch, square, apart)
+                widths(z[p], root[place], dims[c], leader, start, stop, w, square, apart)
                 for j in range(dims[c] if tilt[c] > 0.0 else 0):
                     h = dot(root[place, j], root[place, 0])
                     for a in range(start, stop):
@@ -291,37 +288,43 @@ def run_of(first: int, block: Index, r: int, p: int, start: int, K: int) -> tupl
 
 @inlined
 def widths(
-    z: Array, root: Array, d: int, leader: int, start: int, stop: int, scratch: Array, square: Array, apart: Array
+    z: Array, root: Array, d: int, leader: int, start: int, stop: int, w: Array, square: Array, apart: Array
 ) -> None:
-    """Add ``|z[:, a]|^2_{V^-1}`` to ``square`` and that of the difference to the leader to ``apart``; ``z (d, K)``.
+    """Write ``|z[:, a]|^2_{V^-1}`` to ``square`` and that of the difference to the leader to ``apart``; ``z (d, K)``.
 
-    Two columns of the root and four features at a time, for ``start <= a < stop``: few loads and stores for each
-    product, and what they need stays in the fastest cache.
+    For ``start <= a < stop``. Two actions and four features at a time, along the rows of the root: few loads and stores
+    for each product. ``w (3, .)`` is scratch: ``root' z[:, a]`` of the two, and of the leader.
     """
-    wide, fours, n = min(d + -d % 4, root.shape[1]), d - d % 4, stop - start
-    u, v = scratch[0], scratch[1]
-    for k in range(0, wide, 2):
-        best_u = best_v = 0.0
-        for j in range(d):
-            best_u += root[j, k] * z[j, leader]
-            best_v += root[j, k + 1] * z[j, leader]
-        for a in range(n):
-            u[a] = v[a] = 0.0
+    wide, fours = min(d + -d % 4, root.shape[1]), d - d % 4
+    w[:] = 0.0
+    for j in range(d):
+        u = z[j, leader]
+        for k in range(wide):
+            w[2, k] += root[j, k] * u
+    for a in range(start, stop, 2):
+        b = min(a + 1, stop - 1)
+        for k in range(wide):
+            w[0, k] = w[1, k] = 0.0
         for j in range(0, fours, 4):
-            p_0, p_1, p_2, p_3 = root[j, k], root[j + 1, k], root[j + 2, k], root[j + 3, k]
-            q_0, q_1, q_2, q_3 = root[j, k + 1], root[j + 1, k + 1], root[j + 2, k + 1], root[j + 3, k + 1]
-            for a in range(n):
-                b = start + a
-                u[a] += p_0 * z[j, b] + p_1 * z[j + 1, b] + p_2 * z[j + 2, b] + p_3 * z[j + 3, b]
-                v[a] += q_0 * z[j, b] + q_1 * z[j + 1, b] + q_2 * z[j + 2, b] + q_3 * z[j + 3, b]
+            u_0, u_1, u_2, u_3 = z[j, a], z[j + 1, a], z[j + 2, a], z[j + 3, a]
+            v_0, v_1, v_2, v_3 = z[j, b], z[j + 1, b], z[j + 2, b], z[j + 3, b]
+            for k in range(wide):
+                r_0, r_1, r_2, r_3 = root[j, k], root[j + 1, k], root[j + 2, k], root[j + 3, k]
+                w[0, k] += r_0 * u_0 + r_1 * u_1 + r_2 * u_2 + r_3 * u_3
+                w[1, k] += r_0 * v_0 + r_1 * v_1 + r_2 * v_2 + r_3 * v_3
         for j in range(fours, d):
-            p_0, q_0 = root[j, k], root[j, k + 1]
-            for a in range(n):
-                u[a] += p_0 * z[j, start + a]
-                v[a] += q_0 * z[j, start + a]
-        for a in range(n):
-            square[start + a] += u[a] * u[a] + v[a] * v[a]
-            apart[start + a] += (u[a] - best_u) ** 2 + (v[a] - best_v) ** 2
+            u_0, v_0 = z[j, a], z[j, b]
+            for k in range(wide):
+                w[0, k] += root[j, k] * u_0
+                w[1, k] += root[j, k] * v_0
+        square_0 = square_1 = apart_0 = apart_1 = 0.0
+        for k in range(wide):
+            square_0 += w[0, k] * w[0, k]
+            square_1 += w[1, k] * w[1, k]
+            apart_0 += (w[0, k] - w[2, k]) ** 2
+            apart_1 += (w[1, k] - w[2, k]) ** 2
+        square[b], apart[b] = square_1, apart_1
+        square[a], apart[a] = square_0, apart_0
 
 
 # Learning.

@@ -89,6 +89,7 @@ class PrintedSqAlg(SqAlgWeighted):
     def __init__(self, bank: RidgeBank, expected: RewardRange, formulas: PrintedFS) -> None:
         super().__init__(bank, expected, formulas)
         self.note_width = bank.dims.size
+        self.one_kernel = False
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
         updates, horizon = self.bank.updates[ids], self.formulas.horizon or 0

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..kernels import kernel, weights
+from ..kernels import kernel, ridge, weights
 from ..kernels.features import Features
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index, Mask
 from .evidence import InRange, kept_and_new, log_sum
-from .reward_range import RewardRange
+from .reward_range import RewardRange, count_outside
 from .ridge_bank import RidgeBank
 
 ALL_FALLEN = (
@@ -33,6 +33,7 @@ class SqAlgWeighted(InRange):
     ) -> None:
         super().__init__(bank, expected)
         self.formulas = formulas
+        self.one_kernel = bank.one_kernel
         N, M = bank.group.shape
         if share > 0.0:
             self.fixed_members = "weights are shared: share has to be 0"
@@ -50,16 +51,20 @@ class SqAlgWeighted(InRange):
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards, and charge the experts for their predictions of them."""
-        bank = self.bank
+        bank, sqalg, expected = self.bank, self.sqalg, self.expected
+        if note is not None:
+            sqalg.drop(ids, note)
+            self.warnings += sqalg.warnings()
         if bank.forgetting is None:
-            f, _ = bank.step(ids, x, y)
+            limits = expected.lower, expected.upper, expected.outside
+            outside = learn_experts(ids, x.values, x.block, y, bank.arrays(), sqalg.arrays(), limits)
         else:
             f = bank.predictions(ids, x.as_actions())[:, :, 0]  # as it was played, before the round has faded
             bank.step(ids, x, y)
-        if note is not None:
-            self.sqalg.drop(ids, note)
-        self.sqalg.update(ids, f, y)
-        self.warnings += self.expected.watch(ids, y) + self.sqalg.warnings()
+            sqalg.update(ids, f, y)
+            outside = count_outside(ids, y, expected.lower, expected.upper, expected.outside)
+        if outside:
+            self.warnings += expected.warnings(y)
 
     def weights(self) -> Array:
         """Return the weights of the experts, ``(N, M)``."""
@@ -134,6 +139,10 @@ class SqAlg(LaneArrays):
         self.lower[ids] = np.minimum(self.lower[ids], lower)
         self.upper[ids] = np.maximum(self.upper[ids], upper)
 
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what kernels read: ``experts``."""
+        return self.loss, self.lower, self.upper, self.clipped, self.gamma, self.share, self.rate
+
     def weights(self, ids: Index, alive: Mask | None = None) -> Array:
         """Return the weights ``(n, M)`` over the admissible experts, or over those of ``alive (n, M)``."""
         return weights.exponential_weights(ids, self.loss, self._eta(ids), self.alive[ids] if alive is None else alive)
@@ -145,13 +154,7 @@ class SqAlg(LaneArrays):
 
     def update(self, ids: Index, f: Array, y: Array) -> None:
         """Charge the experts for their predictions ``f (n, M)`` of rewards ``y (n,)``. Lanes may not repeat."""
-        lower, upper = self.lower[ids], self.upper[ids]
-        inside = np.clip(y, lower, upper)
-        self.clipped[ids] += inside != y
-        errors = np.clip(f, lower[:, None], upper[:, None]) - inside[:, None]
-        self.loss[ids] = self.gamma * (self.loss[ids] + errors**2)
-        if self.share > 0.0:
-            share_weights(ids, self._eta(ids), self.share, self.loss)
+        charge(ids, f, y, self.arrays())
 
     def admit(self, ids: Index, excess: Array) -> Array:
         """Return 1 for experts that stay admissible, ``(n, M)``, 0 for those that fall: ``excess (n, M)`` above 0.
@@ -218,21 +221,41 @@ class SqAlg(LaneArrays):
 
 
 @kernel
-def share_weights(ids: Index, rate: Array, share: float, loss: Array) -> None:
-    """Let every expert give a ``share`` of its weight ``exp(-rate[r] loss[n, i])`` to the others, equally.
+def learn_experts(ids: Index, x: Array, block: Index, y: Array, ridges: Any, experts: Any, expected: Any) -> bool:
+    """Learn ``x (n, P, d)`` and ``y (n,)`` in a bank of ridges, and charge these experts for their predictions.
 
-    The losses become those that belong to the new weights; the sum of the weights stays.
+    Counts the rewards outside ``expected = (lower, upper, outside)``; returns whether there is one.
     """
+    before = np.empty((2, ids.size, ridges[4].size))
+    ridge.learn(ids, x, block, y, ridges, before)
+    charge(ids, before[0], y, experts)
+    return count_outside(ids, y, expected[0], expected[1], expected[2])
+
+
+@kernel
+def charge(ids: Index, f: Array, y: Array, experts: Any) -> None:
+    """Charge experts for their predictions ``f (n, M)`` of ``y (n,)``, both clipped to the range; let losses fade.
+
+    ``experts = (loss, lower, upper, clipped, gamma, share, rate)`` as in :class:`SqAlg`. With a share, every expert
+    gives that part of its weight to the others, equally: the losses become those that belong to the new weights, whose
+    sum stays.
+    """
+    loss, lower, upper, clipped, gamma, share, rate = experts
     M = loss.shape[1]
-    each = share / (M - 1)
-    log_weight, weight = np.empty(M), np.empty(M)
+    each, log_weight, weight = share / max(M - 1, 1), np.empty(M), np.empty(M)
     for r in range(ids.size):
         n = ids[r]
+        inside = min(max(y[r], lower[n]), upper[n])
+        clipped[n] += inside != y[r]
+        eta = 2.0 * rate / (upper[n] - lower[n]) ** 2
         for i in range(M):
-            log_weight[i] = -rate[r] * loss[n, i]
-        total = weights.normalise(log_weight, weight)
-        for i in range(M):
-            loss[n, i] = -(total + math.log(each + (1.0 - share - each) * weight[i])) / rate[r]
+            error = min(max(f[r, i], lower[n]), upper[n]) - inside
+            loss[n, i] = gamma * (loss[n, i] + error * error)
+            log_weight[i] = -eta * loss[n, i]
+        if share > 0.0:
+            total = weights.normalise(log_weight, weight)
+            for i in range(M):
+                loss[n, i] = -(total + math.log(each + (1.0 - share - each) * weight[i])) / eta
 
 
 @kernel

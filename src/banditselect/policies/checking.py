@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..kernels import kernel
 from ..models.model import Model
 from ..plays.play import Play
 from ..runtime.decisions import Decision
@@ -48,7 +50,7 @@ def checked(policy: Policy, decision: Decision) -> Row:
         ids = policy._all if served is policy._every else policy._ids(served)
         right = _are_whole(action, ids.size, most) and _are_whole(number, ids.size, MOST)
         p = probability
-        possible = p is None or (p.shape == ids.shape and bool((p > least).all()) and bool((p <= LARGEST).all()))
+        possible = p is None or (p.shape == ids.shape and p.dtype == np.float64 and all_between(p, least, LARGEST))
     if not right:
         limit = "" if K is None else f" below {K}"
         raise refuse("decision", (action, number), f"an action{limit} and the number of an act for each lane")
@@ -85,7 +87,16 @@ def all_checked(policy: Policy, decisions: Sequence[Decision], rewards: Sequence
 def _are_whole(values: Any, n: int, most: int) -> bool:
     """Return whether these are n whole numbers from 0 to below ``most``."""
     right = isinstance(values, np.ndarray) and values.dtype == np.int64 and values.shape == (n,)
-    return right and bool((values >= 0).all()) and bool((values < most).all())
+    return right and all_between(values, -1, most - 1)
+
+
+@kernel
+def all_between(values: NDArray[Any], low: float, high: float) -> bool:
+    """Return whether every entry of ``values (n,)`` is above ``low`` and at most ``high``."""
+    good = True
+    for r in range(values.size):
+        good &= low < values[r] and values[r] <= high
+    return good
 
 
 def demand(

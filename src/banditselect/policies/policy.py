@@ -83,12 +83,12 @@ class Policy(Configured):
             p = chosen.p
             if offered is not None or getattr(p, "shape", None) != (n, K) or p.dtype != inputs.FLOAT:
                 checking.check_distribution(self, p, (n, K), offered)
-            drawn, played = np.empty((2, n), np.int64), np.empty((n, P, d + (x.block.size > 0)))
-            while not commit(ids, x.values, x.block, p, chosen.keys, book, drawn, played):
+            drawn, share, played = np.empty((2, n), np.int64), np.empty(n), np.empty((n, P, d + (x.block.size > 0)))
+            while not commit(ids, x.values, x.block, p, chosen.keys, book, drawn, share, played):
                 checking.check_distribution(self, p, (n, K))
                 self._ledger.grow()
                 book = self._ledger.book
-            return self._decision(None if lanes is None else ids, chosen, drawn, played)
+            return self._decision(None if lanes is None else ids, chosen, drawn, share, played)
         finally:
             guard.busy = None
 
@@ -306,9 +306,11 @@ class Policy(Configured):
             inner._seed_streams((*channel, i) if i else channel, first)
             inner._owned = True
 
-    def _decision(self, served: Index | None, chosen: Chosen, drawn: Index, played: Array) -> Decision:
+    def _decision(self, served: Index | None, chosen: Chosen, drawn: Index, share: Array, played: Array) -> Decision:
         """Return the decision of an act, whose actions ``commit`` has drawn."""
-        p, note, base = chosen.p if chosen.reported is None else chosen.reported, chosen.note, chosen.base
+        note, base = chosen.note, chosen.base
+        if chosen.reported is not None:
+            share = chosen.reported[np.arange(len(played)), drawn[0]]
         if chosen.by_action is not None:
             of_action = chosen.by_action[np.arange(len(played)), :, drawn[0]]
             note = of_action if note is None else np.hstack([note, of_action])
@@ -318,11 +320,11 @@ class Policy(Configured):
         many, lineage, worker, generation = self._many, self._lineage, self._acts.worker, self._generation
         if self.lanes is None:
             action, number = drawn.item(0), drawn.item(1)
-            probability = p.item(action) if self.has_propensity else None
+            probability = share.item() if self.has_propensity else None
             features = played[0] if many or played.shape[1] > 1 else played[0, 0]
             own = None if base is None else base.item()
             return Decision(action, probability, own, features, None, number, note, lineage, worker, generation)
-        probability = p[np.arange(len(played)), drawn[0]] if self.has_propensity else None
+        probability = share if self.has_propensity else None
         for array in (drawn, probability, base):
             if array is not None:
                 array.setflags(write=False)

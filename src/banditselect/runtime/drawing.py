@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import inlined, kernel
-from ..kernels.features import entry
+from ..kernels.features import row_of
 from ..types import Array, Index
 from .lanes import LaneArrays
 from .ledger import ACTS, FLOOR, RING
@@ -26,11 +26,13 @@ _LOW = 0xFFFFFFFF
 
 
 @kernel
-def commit(ids: Index, x: Any, block: Index, p: Array, keys: Index, book: Index, drawn: Index, played: Array) -> bool:
+def commit(
+    ids: Index, x: Any, block: Index, p: Array, keys: Index, book: Index, drawn: Index, share: Array, played: Array
+) -> bool:
     """Draw an action per row from ``p (n, K)``, number the acts, take the features of the actions drawn.
 
-    ``drawn (2, n)`` gets the actions and the numbers of the acts, ``played (n, P, .)`` the features of the actions, and
-    behind them their blocks, if any. ``keys (n,)`` are those of the streams.
+    ``drawn (2, n)`` gets the actions and the numbers of the acts, ``share (n,)`` the probabilities of the actions,
+    ``played (n, P, .)`` their features, and behind them their blocks, if any. ``keys (n,)`` are those of the streams.
 
     Returns False, and nothing is done, if a row of ``p`` is no distribution, or the ring of a lane is full.
     """
@@ -49,11 +51,12 @@ def commit(ids: Index, x: Any, block: Index, p: Array, keys: Index, book: Index,
     for r in range(n):
         number = book[ids[r], ACTS]
         action = drawn_entry(p[r], keys[r], number)
-        drawn[0, r], drawn[1, r] = action, number
+        drawn[0, r], drawn[1, r], share[r] = action, number, p[r, action]
         book[ids[r], ACTS] += 1
         for i in range(P):
+            row = row_of(x, r, i, action)
             for j in range(d):
-                played[r, i, j] = entry(x, r, i, action, j)
+                played[r, i, j] = row[j]
             if block.size > 0:
                 played[r, i, d] = block[r, i, action]
     return True
