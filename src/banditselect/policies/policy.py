@@ -320,10 +320,10 @@ class Policy(Configured):
         many, lineage, worker, generation = self._many, self._lineage, self._acts.worker, self._generation
         if self.lanes is None:
             action, number = drawn.item(0), drawn.item(1)
-            probability = share.item() if self.has_propensity else None
+            p = share.item() if self.has_propensity else None
             features = played[0] if many or played.shape[1] > 1 else played[0, 0]
             own = None if base is None else base.item()
-            return Decision(action, probability, own, features, None, number, note, lineage, worker, generation)
+            return Decision(action, p, own, features, None, number, note, lineage, worker, generation)
         probability = share if self.has_propensity else None
         for array in (drawn, probability, base):
             if array is not None:
