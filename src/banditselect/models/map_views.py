@@ -225,5 +225,5 @@ def learn_views(ids: Index, features: Any, y: Array, maps: Any, means: Any, note
     if noted:
         level = level_forecasts(ids, bar, means[0], means[3], maps[1][1])
         none = np.empty((0, 0), np.int64)
-        learn_mixture(ids, (bar, none, bar[:0], level[:, :0]), y, means[0], means[1], means[2], 1.0, np.inf)
+        learn_mixture(ids, (bar, none, bar[:0], np.empty((2, 0))), y, means[0], means[1], means[2], 1.0, np.inf)
     return learn_mixture(ids, (x, block, bar, level), y, maps[0], maps[1], maps[2], 1.0, np.inf)

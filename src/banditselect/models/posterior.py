@@ -55,7 +55,7 @@ INFORMATION, MOMENT, PENALTY = 0, 1, 2  #: rows of ``level``: the two sums, and 
 # The weights.
 
 
-@inlined
+@kernel
 def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Array) -> None:
     """Write log weights up to a constant, weights and noise variances of the members of lane ``n``, ``(members,)``.
 
