@@ -135,7 +135,7 @@ def test_examples_that_are_all_alike_say_nothing_about_a_column():
         assert list(found) == ALL
         encoder = found["scaled"].context
         assert [type(part).__name__ for part in encoder.encoders] == ["Numbers", "Categories", "Text"][:kinds]
-        assert (encoder.encoders[0].scale, encoder.encoders[1].width) == ("online", 16)
+        assert (encoder.encoders[0].scale, encoder.encoders[1].width) == ("online", 8)
         assert "user_id" in found["hashed"].context.encoders[1].columns
         assert found["fourier"].then.bandwidth == pytest.approx(np.sqrt(2 * (1 + (4 - kinds) + 2)))
     items = maps.candidates(VISITORS, [{"price": 3.0}])

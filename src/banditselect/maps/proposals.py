@@ -25,6 +25,7 @@ _ENOUGH = 20  # records from which on a column without repetitions is an id, and
 _CATEGORIES = 20  # of a column with a separate feature
 _WIDE = 100  # features of one side; with more, its categories are hashed
 _HASHED = 32  # features of hashed categories, of text
+_FEW = 8  # the same where examples do not show how many there are
 _WIDEST = 256  # features of a map
 _BLOCKS = 500  # items with separate parameters
 _NOTHING = "contexts have no columns of use"
@@ -154,7 +155,7 @@ def _of_contexts(context: "_Side", item: "_Side") -> dict[str, FeatureMap | str]
 def _waves(*sides: "_Side") -> Callable[..., Fourier]:
     """Return a factory of waves; the examples set their bandwidth, unless those of a side are all alike."""
     columns = sum(len(side.numbers + side.categories) for side in sides)
-    return partial(Fourier, bandwidth=np.sqrt(2.0 * columns) if any(s.alike for s in sides) else None)
+    return partial(Fourier, bandwidth=np.sqrt(2.0 * max(columns, 1)) if any(s.alike for s in sides) else None)
 
 
 class _Side:
@@ -170,7 +171,7 @@ class _Side:
         self.records = records.take(few)
         columns = {name: self.records.column(name) for name in records.names}
         kinds = {name: _kind(name, values) for name, values in columns.items()}
-        self.alike = 0 < len(records) < _ENOUGH and set(kinds.values()) <= {"nothing"}
+        self.alike = len(records) == 1 or (0 < len(records) < _ENOUGH and set(kinds.values()) <= {"nothing"})
         if self.alike:
             kinds = {name: _kind(name, values, constant=True) for name, values in columns.items()}
         self.numbers, self.categories, self.texts, self.vectors = (
@@ -208,7 +209,7 @@ class _Side:
             parts.append(Numbers(*self.numbers, scale=scale if scaled else None, indicator=gaps))
         words = self.categories if hashed is None else (*self.categories, *self.returning)
         if words and hashed is None and self.alike:
-            parts.append(Categories(*words, width=_HASHED // 2))
+            parts.append(Categories(*words, width=_FEW))
         elif words and hashed is None:
             plain = Categories(*words, most=_CATEGORIES)
             wide = len(plain.fit(self.records).names) > _WIDE
@@ -216,7 +217,7 @@ class _Side:
         elif words:
             parts.append(Categories(*words, width=hashed))
         if self.texts and (text or not (parts or self.vectors)):
-            parts.append(Text(*self.texts, width=_HASHED))
+            parts.append(Text(*self.texts, width=_FEW if self.alike else _HASHED))
         return reduce(add, [*parts, *map(Vectors, self.vectors)])
 
 
@@ -231,11 +232,13 @@ def _kind(name: str, values: list[Any], constant: bool = False) -> str:
         return "nothing"
     if 2 * lists > len(there):
         first = vector_of(there[0])
-        return "text" if first is None or not first.any() or len(first) != commonest_length(there) else "vector"
+        if first is not None and first.any() and len(first) == commonest_length(there):
+            return "vector"
+        return "text" if any(isinstance(value, list | tuple) for value in there) else "nothing"
     numbers = np.array([as_number(value) for value in there])
     words = [category_key(value) for value in there]
     distinct = len(set(words))
-    if distinct <= 1 and not constant:
+    if distinct <= 1 and (not constant or words[0] is None):
         return "nothing"
     named = is_id(name)
     if named and (distinct < len(values) or constant):
