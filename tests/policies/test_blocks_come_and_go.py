@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_members import POLICIES
 
-from banditselect import FSIDS, Blocked, Decision, LinIDS, LinMED, load
+from banditselect import FSIDS, FSTS, Blocked, Decision, LinIDS, LinMED, load
 from banditselect.checks.game import snapshot
 from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES
 from banditselect.models.mixture import FLAT
@@ -113,9 +113,9 @@ def test_blocks_to_which_everything_is_replayed_have_been_there_from_the_first(k
 
 
 def test_a_map_with_blocks_that_comes_late_pays_for_itself():
-    """FSIDS told the noise, with constants: the odds of the new map by batch solves of its share and what it cost."""
+    """FSTS told the noise, with constants: the odds of the new map by batch solves of its share and what it cost."""
     R, t, values, blocks, y = 0.4, 12, *data(30, seed=1)
-    policy, old = (FSIDS(n_models=2, dim=3, noise=R) for _ in range(2))
+    policy, old = (FSTS(n_models=2, dim=3, noise=R) for _ in range(2))
     other = np.random.default_rng(7).normal(size=(30, 3))
     for r in range(t):
         for part in (policy, old):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import inlined, kernel, ridge
-from ..kernels.features import Features, rows_of_map
+from ..kernels.features import Features
 from ..kernels.ridge import LOGDET
 from ..runtime.lanes import Snapshot, per_lane
 from ..runtime.shapes import ExactShape
@@ -28,9 +28,8 @@ KNOWN_NOISE_SCALES = (*SCALES, 10.0**4.5, 10.0**6)
 """Prior scales where the noise is given: learned noise is large as long as little is known, given noise is not."""
 
 DRIFT = math.log(10.0)  #: by how much the log of a size may be off
-NEVER = 1e-300  #: prior weight of a view that is not used
-KNOWN = 1e8  #: prior precision of a coefficient that is as good as known
-NO_MEANS: Array = np.empty((1, 0, 0))  #: means of the actions offered, where no view is centred
+NEVER = math.log(1e-300)  #: log prior weight of a model that forecasts nothing for now
+OFFSET = 1.0  #: prior precision of the constant of a centred view
 
 
 class MapMixture(Mixture):
@@ -47,8 +46,8 @@ class MapMixture(Mixture):
     noise: standard deviation R of the rewards, a number or ``(N,)``; None if it is to be learned.
     prior: of the maps, ``(M,)``.
     scales: the prior scales.
-    centered: None, or the prior weight of a second view of each map without blocks, which is centred
-        (``models.map_views``). Member ``(2 j + v) M + i`` is then view v of map i at scale j.
+    centered: None, or the prior weight of a second view of each map, which is centred (``models.map_views``). Member
+        ``(2 j + v) M + i`` is then view v of map i at scale j.
     memory: None, or the m of :class:`~banditselect.models.forgetting.Forgetting`.
 
     Attributes
@@ -78,22 +77,22 @@ class MapMixture(Mixture):
         M, J = blocks.size, views * len(scales)
         divided, twin = np.tile(blocks > 1, J), np.arange(J * M) // M % views == 1
         penalties = np.repeat(1.0 / np.array(scales), views * M)
-        constants = np.where(divided, penalties, FLAT)
-        dims = np.where(twin & divided, 0, np.tile(np.array(shape.dims) + intercept, J) + twin)
+        constants = np.where(divided, penalties, np.where(twin, OFFSET, FLAT))
         center = np.zeros((lanes, J * M, max(shape.dims) + intercept + views - 1))
         center[:, twin, 0] = 1.0
         bank = RidgeBank(
             shape,
             lanes,
-            dims,
+            np.tile(np.array(shape.dims) + intercept, J) + twin,
             np.tile(penalties, (lanes, 1)),
             center=center,
-            constant_precision=np.where(twin, KNOWN, constants) if intercept else None,
+            constant_precision=np.where(twin, np.inf, constants) if intercept else None,
             blocks=np.tile(blocks, J),
             memory=memory,
         )
-        if views > 1:
-            bank.root[:, np.repeat(twin, np.tile(blocks, J)), 1, 1] = 1.0
+        if views > 1:  # the first coefficient of a centred view is known, the second is its constant
+            at = np.repeat(twin, np.tile(blocks, J))
+            bank.root[:, at, 1, 1] = 1.0 / np.sqrt(np.repeat(constants, np.tile(blocks, J))[at])
         prior_variance = np.zeros(lanes) if noise is None else per_lane(noise, lanes) ** 2
         super().__init__(
             shape,
@@ -106,8 +105,7 @@ class MapMixture(Mixture):
         )
         self.blocks = blocks
         self.precisions = np.stack([constants, penalties])
-        share = np.where(divided, 0.0, centered or 0.0)
-        self.log_view = np.log(np.maximum(views * np.where(twin, share, 1.0 - share), NEVER))
+        self.log_view = np.log(views * np.where(twin, centered or 0.0, 1.0 - (centered or 0.0)))
         self.log_prior += self.log_view
         if intercept and divided.any():
             self.level[:, PENALTY] = np.where(divided & ~twin, penalties, 0.0)
@@ -145,7 +143,7 @@ class MapMixture(Mixture):
                 raise
 
     def _step(self, ids: Index, x: Features, y: Array, gamma: float, drift: float) -> bool:
-        features = x.values, x.block, NO_MEANS, NO_MEANS[0]
+        features = x.values, x.block, posterior.ONE_VIEW[0], posterior.ONE_VIEW[0][0]
         return learn_mixture(ids, features, y, self.bank.arrays(), self._sums(), self.level, gamma, drift)
 
     def _sum_level(self, ids: Index) -> None:
@@ -177,35 +175,38 @@ class MapMixture(Mixture):
         for r, i in zip(*np.nonzero(sizes), strict=True):
             n = ids[r]
             for k in range(i, self.bank.dims.size, self.size.shape[1]):
-                if self.bank.dims[k] > 0:
-                    self._change_units(n, k, np.sqrt(self.size[n, i] / sizes[r, i]))
+                self._change_units(n, k, np.sqrt(self.size[n, i] / sizes[r, i]))
             self.size[n, i] = sizes[r, i]
 
     def _change_units(self, n: int, k: int, factor: float) -> None:
         """Multiply all features that member k of lane n has learned."""
-        bank, d, centered = self.bank, self.bank.dims[k], k % self.size.shape[1] >= self.n_models
-        first = [KNOWN] * centered + [self.precisions[0, k]] * self.intercept
-        penalty = np.append(first, np.full(d - len(first), self.precisions[1, k]))
-        change = np.append(np.ones(len(first)), np.full(d - len(first), factor))
-        left = penalty if bank.forgetting is None else penalty * bank.forgetting.prior_left(int(bank.updates[n]))[:d]
+        bank, centered = self.bank, bool(self.centered[k])
+        own = slice(int(centered), int(bank.dims[k]))  # the first coefficient of a centred view is known
+        first = [self.precisions[0, k]] * self.intercept
+        penalty = np.append(first, np.full(own.stop - own.start - len(first), self.precisions[1, k]))
+        change = np.append(np.ones(len(first)), np.full(penalty.size - len(first), factor))
+        left = penalty
+        if bank.forgetting is not None:
+            left = penalty * bank.forgetting.prior_left(int(bank.updates[n]))[: penalty.size]
         prior = np.diag(1.0 / np.sqrt(penalty))
-        squares, logdet = float(bank.penalised[n, k]), 0.0
-        explained = 0.0
+        squares, logdet, explained = float(bank.penalised[n, k]), 0.0, 0.0
+        weights = bank.logdet[n, k] if centered else 0.0  # what rewards that count less have added
         for c in range(bank.first[k], bank.first[k + 1]):
-            if (bank.root[n, c, :d, :d] == prior).all():
+            if (bank.root[n, c, own, own] == prior).all():
                 continue  # nothing of this block has been learned
-            inverse = np.linalg.inv(bank.root[n, c, :d, :d])
+            inverse = np.linalg.inv(bank.root[n, c, own, own])
             V = inverse.T @ inverse
-            moment = V @ bank.theta[n, c, :d]
-            squares += float(bank.theta[n, c, :d] @ moment)
+            moment = V @ bank.theta[n, c, own]
+            squares += float(bank.theta[n, c, own] @ moment)
             lower = np.linalg.cholesky(np.diag(left) + change[:, None] * (V - np.diag(left)) * change)
             root = np.linalg.inv(lower).T
             theta = root @ (root.T @ (change * moment))
-            bank.root[n, c, :d, :d], bank.theta[n, c, :d] = root, theta
+            bank.root[n, c, own, own], bank.theta[n, c, own] = root, theta
             explained += float(theta @ (change * moment))
             logdet += 2.0 * np.log(np.diag(lower)).sum() - np.log(penalty).sum()
+            weights -= np.linalg.slogdet(V)[1] - np.log(penalty).sum() if centered else 0.0
         bank.penalised[n, k] = max(squares - explained, 0.0)
-        bank.logdet[n, k] = logdet
+        bank.logdet[n, k] = logdet + weights
         self._sum_level(np.array([n]))
 
     # Maps that come and go.
@@ -230,12 +231,17 @@ class MapMixture(Mixture):
         before = self.weigh(ids)[0][:, kept]
         self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - log_sum(before))[:, None]
         self.log_prior[:, new] = np.tile(np.log(shares / times), times) + self.log_view[new]
-        if new.size and not replayed:
+        new = self._not_replayed(new, replayed)
+        if new.size:
             evidence, weight = self.bank.evidence, np.exp(before - log_sum(before)[:, None])
             evidence[:, :, new] = (weight[:, None] * self._evidence()[:, :, kept]).sum(axis=2, keepdims=True)
             evidence[:, ridge.LOGDET, new] = 0.0
             wanted = self.log_prior[:, new] + total[:, None]
             self.log_prior[:, new] += wanted - self.weigh(ids)[0][:, new]
+
+    def _not_replayed(self, new: Index, replayed: bool) -> Index:
+        """Return the new members to which nothing was replayed."""
+        return new[:0] if replayed else new
 
     @contextlib.contextmanager
     def asleep(self, ids: Index, models: Index) -> Iterator[None]:
@@ -278,8 +284,8 @@ class MapMixture(Mixture):
 def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any) -> Array:
     """Return the means of the predictions of all members, by their weights, ``(n, K)``."""
     theta, root, dims, first = ridges
-    size, precision, level, forecast = beliefs[6], beliefs[7], beliefs[8], beliefs[9]
-    P, V, K, M = x.shape[1], size.shape[1], x.shape[2], dims.size
+    size, precision, level, views = beliefs[6], beliefs[7], beliefs[8], (beliefs[9], beliefs[10])
+    V, K, M = size.shape[1], x.shape[2], dims.size
     scratch, z, allowed = np.empty((3, M)), np.empty((theta.shape[2], K)), np.ones(K, dtype=np.bool_)
     out = np.zeros((ids.size, K))
     for r in range(ids.size):
@@ -293,10 +299,9 @@ def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any
                     h = ridge.dot(root[n, c, j], root[n, c, 0]) if shift != 0.0 else 0.0
                     mean[c % first[V], j] += scratch[1, k] * (theta[n, c, j] + shift * h)
         for v in range(V):
-            p = v % P
-            posterior.prepare_view(rows_of_map(x, r, p), v != p, r, size[n, v], precision, forecast, allowed, z)
+            posterior.prepare_view(x, r, v, size[n, v], precision, views, allowed, z)
             for a in range(K):
-                c = first[v] + (block[r, p, a] if block.size > 0 else 0)
+                c = first[v] + (block[r, v % block.shape[1], a] if block.size > 0 else 0)
                 for j in range(dims[v]):
                     out[r, a] += z[j, a] * mean[c, j]
     return out
@@ -309,7 +314,7 @@ def learn_mixture(
     """Learn ``y (n,)``, unless the log of the size of a view would then be off by more than ``drift``.
 
     Then nothing is done, and False is returned. ``features = (x, block, bar, forecast)``: ``x (n, P, d)``; for centred
-    views the means ``bar (n, P, d)`` of the actions that were offered, and mean and variance of the level ``(2, n)``.
+    views ``bar (n, P, d)`` as in ``models.posterior``, and mean and variance of the level ``(2, n)``.
     ``ridges`` as in ``kernels.ridge``, ``sums`` those of the mixture. ``gamma``: what earlier rewards count; below 1
     the bank has faded already, and ``seen`` counts this reward.
     """
@@ -342,8 +347,8 @@ def learn_mixture(
                 for j in range(z.shape[2]):
                     z[r, v, j] *= scale
                 z[r, v, 0] = scale * forecast[0, r] + (1.0 - scale) * centered[r]
-            elif block.size > 0:
-                places[r, v] = block[r, v]
+            if block.size > 0:
+                places[r, v] = block[r, v % P]
     _count_level(ids, places, -1.0, ridges, level)
     ridge.learn(ids, z, places, centered, ridges, np.empty((2, ids.size, level.shape[2])))
     _count_level(ids, places, 1.0, ridges, level)

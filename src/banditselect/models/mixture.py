@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import kernel
-from ..kernels.features import Features, rows_of_map
+from ..kernels.features import Features
 from ..kernels.ridge import dot
 from ..runtime.shapes import ExactShape
 from ..types import Array, Index, Mask
@@ -111,11 +111,11 @@ class Mixture(Model):
     def beliefs(self, ids: Index, x: Features, offered: Mask | None) -> tuple[Any, Any]:
         """Return ``ridges`` and ``beliefs``, the tuples of arrays that are described in ``models.posterior``."""
 
-    def _beliefs(self, forecast: Array = posterior.NO_FORECAST) -> tuple[Any, ...]:
+    def _beliefs(self, views: tuple[Array, Array] = posterior.ONE_VIEW) -> tuple[Any, ...]:
         bank, precision = self.bank, FLAT if self.intercept else 0.0
         seen = bank.updates if bank.forgetting is None else bank.forgetting.seen
         sums = bank.evidence, seen, self.moments
-        return *sums, self.log_prior, self.prior_variance, self.limits, self.size, precision, self.level, forecast
+        return *sums, self.log_prior, self.prior_variance, self.limits, self.size, precision, self.level, *views
 
     def _sums(self) -> tuple[Any, ...]:
         """Return what kernels learn besides the regressions: ``(seen, moments, size, logs, counts, precision)``."""
@@ -220,14 +220,14 @@ def sampled_scores(ids: Index, x: Any, block: Index, drawn: Any, root: Array, be
     what the level of rewards adds, as in ``models.posterior``.
     """
     member, deviation, theta, place, shift = drawn
-    size, precision, forecast = beliefs[6], beliefs[7], beliefs[9]
+    size, precision, views = beliefs[6], beliefs[7], (beliefs[9], beliefs[10])
     K, d = x.shape[2], theta.shape[2]
     rows, parameter, allowed = np.zeros((d, K)), np.empty(d), np.ones(K, dtype=np.bool_)
     out = np.zeros((ids.size, K))
     for r in range(ids.size):
         v = member[r] % size.shape[1]
         n, p = ids[r], v % x.shape[1]
-        posterior.prepare_view(rows_of_map(x, r, p), v != p, r, size[n, v], precision, forecast, allowed, rows)
+        posterior.prepare_view(x, r, v, size[n, v], precision, views, allowed, rows)
         last = -1
         for a in range(K):
             b = block[r, p, a] if block.size > 0 else 0

@@ -3,7 +3,7 @@
 Of M maps and J prior scales, member ``j M + i`` is map ``i`` at scale ``j``; so it is with regions and noise levels. A
 mixture comes as two tuples. ``ridges`` is ``(theta, root, dims, first)`` for maps, for regions ``(columns, root,
 group)``. The weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size,
-precision, level, forecast)``:
+precision, level, bar, forecast)``:
 
 * ``evidence (N, 3, members)`` as in ``kernels.ridge``, for rewards counted from the first;
 * ``seen (N,)``, the rewards that count;
@@ -12,11 +12,11 @@ precision, level, forecast)``:
 * ``limits (2, members)``: how far the log of the variance may be from that of the given one, ``LOW`` and ``HIGH``, both
   0 where it is known;
 * ``size (N, V)``: a squared norm, by whose root the features of each view of a map are divided. The first P views are
-  the maps as given. Others are centred (``models.map_views``): view ``P + i`` is map i less its mean over the actions
-  that are offered;
+  the maps as given. Others are centred (``models.map_views``): view ``P + i`` is map i less ``bar``;
 * ``precision``: prior precision of the constant term, 0 without one;
 * ``level (N, 3, members)``: the level of rewards where a map has blocks, 0 elsewhere;
-* ``forecast (n,)``: the level of each round, which centred views have as their first feature; empty without them.
+* ``bar (n, P, d)`` and ``forecast (n,)``: of each round the means of the actions offered, 0 for a map with blocks, and
+  the level, which centred views have as their first feature; both empty without them.
 
 A map with blocks has three kinds of features: a constant 1, whose coefficient is the level of all rewards, with the
 ``precision`` above; a constant for each block, and the features for each block. The blocks are kept as if the level
@@ -49,7 +49,7 @@ MEAN = 1  #: mean of the rewards less the first; 0 without a constant term
 SQUARES = 2  #: sum of their squared distances from that mean
 
 LOW, HIGH = 0, 1  #: rows of ``limits``
-NO_FORECAST: Array = np.empty(0)  #: ``forecast`` of a mixture without centred views
+ONE_VIEW: tuple[Array, Array] = np.empty((1, 0, 0)), np.empty(0)  #: ``bar, forecast`` without centred views
 INFORMATION, MOMENT, PENALTY = 0, 1, 2  #: rows of ``level``: the two sums, and lambda
 
 
@@ -62,7 +62,7 @@ def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Arra
 
     They are those of ``models.mixture``. While all rewards are equal nothing depends on the noise, which is 1 then.
     """
-    evidence, seen, moments, log_prior, prior_variance, limits, _, precision, level, _ = beliefs
+    evidence, seen, moments, log_prior, prior_variance, limits, _, precision, level, _, _ = beliefs
     t = seen[n]
     spread = moments[n, SQUARES] / max(t - 1.0 if precision > 0.0 else float(t), 1.0)
     log_spread = math.log(spread) if spread > 0.0 else 0.0
@@ -144,25 +144,21 @@ def apart(value: float, mean: float) -> float:
 
 
 @kernel
-def prepare_view(
-    rows: Array, centered: bool, r: int, size: float, precision: float, forecast: Array, allowed: Mask, out: Array
-) -> None:
-    """Do the same for a view: a centred one has its rows less their mean over the actions allowed.
+def prepare_view(x: Any, r: int, v: int, size: float, precision: float, views: Any, allowed: Mask, out: Array) -> None:
+    """Do the same for view ``v`` of row ``r``; ``views = (bar, forecast)``.
 
-    Before these and the constant stands the forecast of the level of row ``r``.
+    A centred one has the forecast of the level before its constant and its features, which are less their means.
     """
-    if not centered:
+    P = x.shape[1]
+    rows = rows_of_map(x, r, v % P)
+    if v < P:
         prepare_map(rows, size, precision, allowed, out)
         return
+    bar, forecast = views
     less = rows.copy()
-    for j in range(rows.shape[1]):
-        total, count = 0.0, 0
-        for a in range(rows.shape[0]):
-            if allowed[a]:
-                total += rows[a, j]
-                count += 1
-        for a in range(rows.shape[0]):
-            less[a, j] = apart(rows[a, j], total / count)
+    for a in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            less[a, j] = apart(rows[a, j], bar[r, v - P, j])
     prepare_map(less, size, precision, allowed, out[1:])
     out[0] = forecast[r]
 
@@ -212,8 +208,8 @@ def _members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, al
 @inlined
 def _counted(r: int, n: int, x: Any, widest: int, beliefs: Any, allowed: Mask) -> Any:
     """Return ``(weight, variance, z, chosen, shift, tilt)`` of :func:`members`."""
-    size, precision, level, forecast = beliefs[6], beliefs[7], beliefs[8], beliefs[9]
-    P, V, M = x.shape[1], size.shape[1], beliefs[3].shape[1]
+    size, precision, level, views = beliefs[6], beliefs[7], beliefs[8], (beliefs[9], beliefs[10])
+    V, M = size.shape[1], beliefs[3].shape[1]
     scratch, chosen = np.empty((3, M)), np.empty(M, dtype=np.int64)
     z, ready = np.empty((V, widest, x.shape[2])), np.zeros(V, dtype=np.bool_)
     weight, variance, shift, tilt = scratch[1], scratch[2], np.zeros(M), np.zeros(M)
@@ -225,7 +221,7 @@ def _counted(r: int, n: int, x: Any, widest: int, beliefs: Any, allowed: Mask) -
             if level[n, PENALTY, k] > 0.0:
                 shift[C], tilt[C] = of_level(n, k, precision, level)
             if not ready[i]:
-                prepare_view(rows_of_map(x, r, i % P), i >= P, r, size[n, i], precision, forecast, allowed, z[i])
+                prepare_view(x, r, i, size[n, i], precision, views, allowed, z[i])
                 ready[i] = True
             total += weight[k]
             chosen[C], weight[C], variance[C] = k, weight[k], variance[k]

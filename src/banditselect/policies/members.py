@@ -99,8 +99,9 @@ class MapPolicy(Policy):
         replay: rewards that were learned, and the features of the actions played in the new map: ``(features,
             rewards)`` of shapes ``(n, d)`` and ``(n,)``, in the order in which they were learned; of several new maps a
             list of features, of one with blocks ``Blocked`` with a block for each of n. With lanes, a list of N such
-            pairs. If they are all rewards learned so far the weights are exact; if they are some of them, the new map
-            learns its parameter from them, but its weight begins with its share.
+            pairs. If they are all rewards learned so far the weights are exact, of :class:`FSIDS` those of the maps as
+            given: what else was offered is not replayed. If they are some of them, the new map learns its parameter
+            from them, but its weight begins with its share.
         """
         M = self._n
         Widths().check("add_models: dim", dim, None)
