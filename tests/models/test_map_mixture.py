@@ -7,7 +7,7 @@ import pytest
 
 from banditselect.models.map_mixture import DRIFT, KNOWN_NOISE_SCALES, sizes_off
 from banditselect.models.mixture import FLAT
-from banditselect.models.posterior import center, prepare_map, take_size
+from banditselect.models.posterior import ONE_VIEW, center, prepare_view, take_size
 from mixtures_by_hand import LANE, Maps, mixture_of, offered, teach
 
 
@@ -61,9 +61,9 @@ def test_predictions_are_those_of_the_maps_by_their_weights(constant):
 
 def test_features_get_a_constant_and_the_unit_of_the_first():
     x, allowed, out = np.array([[3.0, 4.0], [0.0, 1.0]]), np.ones(2, dtype=bool), np.empty((3, 2))
-    prepare_map(x, 25.0, FLAT, allowed, out)
+    prepare_view(x[None, None], 0, 0, 25.0, FLAT, ONE_VIEW, allowed, out)
     assert pytest.approx(np.array([[1.0, 0.6, 0.8], [1.0, 0.0, 0.2]])) == out.T
-    prepare_map(x, 0.0, FLAT, allowed, out)  # not known yet: the mean of 25 and 1
+    prepare_view(x[None, None], 0, 0, 0.0, FLAT, ONE_VIEW, allowed, out)  # not known yet: the mean of 25 and 1
     assert out[1:, 0] == pytest.approx(np.array([3.0, 4.0]) / math.sqrt(13.0))
 
 

@@ -38,7 +38,7 @@ print(len(seen), len({{file for file, _ in seen}}))
 @pytest.mark.parametrize(
     ("policy", "shape", "functions", "files"),
     [
-        ("b.FSIDS(n_models=3, dim=4)", (3, 5, 4), 29, 9),
+        ("b.FSIDS(n_models=3, dim=4)", (3, 5, 4), 32, 9),
         ("b.FSSquareCB(n_models=3, dim=4)", (3, 5, 4), 21, 8),
         ("b.OFUL(dim=4)", (5, 4), 15, 7),
         ("b.PSOFUL(centers=np.eye(4), radii=0.5)", (5, 4), 16, 7),

@@ -68,13 +68,13 @@ class Agent:
     >>> agent.act({"age": 9}, films).item
     'Bambi'
     >>> print(agent.explain(top=2))
-    100 rewards learned, noise 0.172
-      90.1%  film and age
-               -0.0991  age * kind = family
-               +0.0946  age * kind = horror
-       9.9%  film
-               -0.000828  kind = family
-               +0.000822  kind = horror
+    100 rewards learned, noise 0.154
+      84.6%  film and age
+               +0.0437  age * kind = horror
+               -0.0424  age * kind = family
+      15.4%  film
+               -0.000305  kind = family
+               +0.000305  kind = horror
     """
 
     def __init__(

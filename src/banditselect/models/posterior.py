@@ -113,30 +113,6 @@ def weigh_rows(ids: Index, beliefs: Any) -> Array:
 
 
 @inlined
-def prepare_map(rows: Array, size: float, precision: float, allowed: Mask, out: Array) -> None:
-    """Write ``out[:, a] = rows[a] / sqrt(size)``, behind a 1 if there is a constant term, for ``rows (K, d)``.
-
-    A size of 0 is not known yet: then the mean squared norm of the features that are offered takes its place. In
-    ``out (d, K)``, loops over actions become vector instructions.
-    """
-    K, d = rows.shape
-    if size == 0.0:
-        count = 0
-        for a in range(K):
-            if allowed[a]:
-                count += 1
-                for j in range(d):
-                    size += rows[a, j] ** 2
-        size /= count
-    factor = 1.0 / math.sqrt(size) if size > 0.0 else 1.0
-    first = 1 if precision > 0.0 else 0
-    out[:first] = 1.0
-    for a in range(K):
-        for j in range(d):
-            out[first + j, a] = factor * rows[a, j]
-
-
-@inlined
 def apart(value: float, mean: float) -> float:
     """Return ``value - mean``, 0 if that is no more than rounding."""
     gap = value - mean
@@ -145,22 +121,37 @@ def apart(value: float, mean: float) -> float:
 
 @kernel
 def prepare_view(x: Any, r: int, v: int, size: float, precision: float, views: Any, allowed: Mask, out: Array) -> None:
-    """Do the same for view ``v`` of row ``r``; ``views = (bar, forecast)``.
+    """Write ``out[:, a] = x[r, v, a] / sqrt(size)``, behind a 1 if there is a constant term.
 
-    A centred one has the forecast of the level before its constant and its features, which are less their means.
+    View ``v >= P`` is map ``v - P`` centred: its features are less those of ``bar``, and the forecast of the level
+    stands first, ``views = (bar, forecast)``. A size of 0 is not known yet: then the mean squared norm of the features
+    that are offered takes its place. In ``out (d, K)``, loops over actions become vector instructions.
     """
-    P = x.shape[1]
-    rows = rows_of_map(x, r, v % P)
-    if v < P:
-        prepare_map(rows, size, precision, allowed, out)
-        return
-    bar, forecast = views
-    less = rows.copy()
-    for a in range(rows.shape[0]):
-        for j in range(rows.shape[1]):
-            less[a, j] = apart(rows[a, j], bar[r, v - P, j])
-    prepare_map(less, size, precision, allowed, out[1:])
-    out[0] = forecast[r]
+    rows, P, first = rows_of_map(x, r, v % x.shape[1]), x.shape[1], 1 if precision > 0.0 else 0
+    out[:first] = 1.0
+    if v >= P:
+        bar, forecast = views
+        out[0], out[1], first = forecast[r], 1.0, 2
+    K, d = rows.shape
+    for a in range(K):
+        for j in range(d):
+            out[first + j, a] = rows[a, j]
+    for j in range(d if v >= P else 0):
+        for a in range(K):
+            gap = rows[a, j] - bar[r, v - P, j]
+            out[first + j, a] = gap if abs(gap) > ROUNDING * abs(rows[a, j]) else 0.0
+    if size == 0.0:
+        count = 0
+        for a in range(K):
+            if allowed[a]:
+                count += 1
+                for j in range(d):
+                    size += out[first + j, a] ** 2
+        size /= count
+    factor = 1.0 / math.sqrt(size) if size > 0.0 else 1.0
+    for j in range(d):
+        for a in range(K):
+            out[first + j, a] *= factor
 
 
 # The members that count in an act.
