@@ -26,6 +26,8 @@ SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
 KNOWN_NOISE_SCALES = (*SCALES, 10.0**4.5, 10.0**6)
 """Prior scales where the noise is given: learned noise is large as long as little is known, given noise is not."""
 
+LENT = 2.0  #: small prior scales of a map with B blocks lend all their weight for this times ``B ** 1.5`` rewards
+
 DRIFT = math.log(10.0)  #: by how much the log of a size may be off
 
 
@@ -89,9 +91,21 @@ class MapMixture(Mixture):
         )
         self.blocks = blocks
         self.precisions = np.stack([constants, penalties])
+        if divided.any() or not intercept:
+            self.lends = self._lending(shape, scales, intercept)
         if intercept and divided.any():
             self.level[:, PENALTY] = np.where(divided, penalties, 0.0)
             self.state, self.fixed = (*Mixture.state, "level"), ("prior_variance",)
+
+    def _lending(self, shape: ExactShape, scales: tuple[float, ...], intercept: bool) -> Array:
+        """Return ``lends`` of ``posterior.lend``: scales below 10^1.5 lend to it, without blocks those below 1 to 1."""
+        M, own, blocks = self.n_models, np.repeat(scales, self.n_models), np.array(shape.blocks)
+        wide = np.where(blocks > 1, scales.index(10.0**1.5), scales.index(1.0))
+        to = np.tile(wide * M + np.arange(M), len(scales))
+        rewards = np.full(M, np.inf)
+        if intercept:
+            rewards = LENT * blocks**1.5 * ((blocks > 1) & (np.array(shape.dims) > 1))
+        return np.stack([np.where(own < own[to], np.tile(rewards, len(scales)), 0.0), to])
 
     updates = property(attrgetter("bank.updates"))  #: the number of rewards learned, ``(N,)``
 
