@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from banditselect import FSIDS, FSOFUL, OFUL, FSSquareCB, on_map
+from banditselect import FSOFUL, FSTS, OFUL, FSSquareCB, on_map
 
 WIDTHS = [4, 8, 16]
 SPAN = (-1.0, 1.0)
@@ -108,11 +108,11 @@ def test_with_little_noise_fs_oful_comes_nearer_to_oful_on_the_true_map():
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_learned_weights_are_those_of_fs_ids_and_play_is_by_inverse_gaps_of_the_mean(intercept):
+def test_learned_weights_are_those_of_the_mixture_and_play_is_by_inverse_gaps_of_the_mean(intercept):
     rng = np.random.default_rng(3)
     common = {"n_models": 2, "dim": [3, 2], "intercept": intercept}
     policy = FSSquareCB(**common, reward_range=(-3.0, 5.0), exploration=20.0, weighting="learned", seed=1)
-    twin = FSIDS(**common)
+    twin = FSTS(**common)
     for t in range(60):
         maps = [rng.normal(size=(5, 3)), 10.0 * rng.normal(size=(5, 2))]
         mixture = twin.model
@@ -146,3 +146,25 @@ def test_learned_weights_are_those_of_fs_ids_and_play_is_by_inverse_gaps_of_the_
 def test_what_is_learned_cannot_be_told(name, value, wanted):
     with pytest.raises(ValueError, match=f'FSSquareCB: {name}: got .*, expected {wanted}, since weighting="learned"'):
         FSSquareCB(n_models=2, dim=2, weighting="learned", **{name: value})
+
+
+def played_with_noise(noise, told, rounds):
+    """Return FS-OFUL after some rounds of two maps, of which the second is true."""
+    rng, policy = np.random.default_rng(0), FSOFUL(n_models=2, dim=[3, 2], **told)
+    for _ in range(rounds):
+        decision = policy.act([rng.normal(size=(4, 3)), rng.normal(size=(4, 2))])
+        policy.update(decision, decision.features[1, :2] @ [0.6, -0.6] + noise * rng.normal())
+    return policy
+
+
+def test_a_guessed_noise_that_is_far_too_large_is_named_once():
+    """Residuals of .5 are right, of .2 still within a factor 3; 100 rewards decide, and no later one."""
+    assert (
+        played_with_noise(0.5, {}, 100).squared_radii[1] == played_with_noise(0.5, {"noise": 0.5}, 100).squared_radii[1]
+    )
+    played_with_noise(0.2, {}, 100)
+    played_with_noise(0.01, {"noise": 0.5}, 100)
+    played_with_noise(0.01, {}, 99)
+    with pytest.warns(RuntimeWarning, match=r"FSOFUL: the noise is a guess, 0\.5, .* pass noise=") as given:
+        played_with_noise(0.01, {}, 250)
+    assert len(given) == 1

@@ -107,13 +107,13 @@ def test_members_lend_all_their_weight_at_first_and_then_a_falling_share():
 
 
 def test_small_scales_of_maps_with_blocks_lend_to_a_wide_one():
-    """Members are scales by maps: three maps at 10^-3, 10^-1.5, 1, 10^1.5, 10^3; only the second has blocks."""
+    """Members are scales by views by maps; scales are 10^-3, 10^-1.5, 1, 10^1.5, 10^3."""
     mixture = FSIDS(n_models=3, dim=[2, 2, 1], blocks=[1, 4, 4]).build(1)[0]
-    rewards, to = mixture.lends.reshape(2, 5, 3)
-    assert (rewards[:3, 1] == 8.0 * LENT).all()
-    assert (to[:3, 1] == 3 * 3 + 1).all()
+    rewards, to = mixture.lends.reshape(2, 5, 2, 3)
+    assert (rewards[:3, :, 1] == 8.0 * LENT).all()
+    assert (to[:3, :, 1] == [3 * 6 + 1, 3 * 6 + 4]).all()
     assert not rewards[3:].any()
-    assert not rewards[:, [0, 2]].any()  # shared parameters, and arms without features
+    assert not rewards[..., [0, 2]].any()  # shared parameters, and arms without features
     rewards, to = FSIDS(n_models=2, dim=2, blocks=[1, 4], intercept=False).build(1)[0].lends.reshape(2, 5, 2)
     assert (rewards > 0.0).sum(axis=0).tolist() == [2, 3]
     assert to[0].tolist() == [2 * 2, 3 * 2 + 1]
