@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from banditselect.models.map_mixture import DRIFT, KNOWN_NOISE_SCALES, sizes_off
+from banditselect import FSIDS, LinIDS
+from banditselect.models.map_mixture import DRIFT, KNOWN_NOISE_SCALES, LENT, sizes_off
 from banditselect.models.mixture import FLAT
-from banditselect.models.posterior import ONE_VIEW, center, prepare_view, take_size
+from banditselect.models.posterior import ONE_VIEW, center, lend, prepare_view, take_size
 from mixtures_by_hand import LANE, Maps, mixture_of, offered, teach
 
 
@@ -93,3 +94,27 @@ def test_moments_of_rewards(constant):
         assert centered == value - (y[0] if constant else 0.0)
     expected = [y[0], (y - y[0]).mean(), 30 * y.var()] if constant else [0.0, 0.0, (y**2).sum()]
     assert moments[0] == pytest.approx(expected, rel=1e-7)
+
+
+def test_members_lend_all_their_weight_at_first_and_then_a_falling_share():
+    lends = np.array([[10.0, np.inf, 0.0], [2.0, 2.0, 0.0]])
+    for t, wanted in ((0, [0.0, 0.0, 1.0]), (10, [0.0, 0.0, 1.0]), (20, [0.45, 0.0, 0.55])):
+        weight = np.array([0.6, 0.3, 0.1])
+        lend(float(t), lends, weight)
+        assert weight == pytest.approx(wanted)  # after 20 rewards a quarter of .6
+    lend(5.0, np.empty((2, 0)), weight)
+    assert weight == pytest.approx(wanted)
+
+
+def test_small_scales_of_maps_with_blocks_lend_to_a_wide_one():
+    """Members are scales by views by maps; scales are 10^-3, 10^-1.5, 1, 10^1.5, 10^3."""
+    mixture = FSIDS(n_models=3, dim=[2, 2, 1], blocks=[1, 4, 4]).build(1)[0]
+    rewards, to = mixture.lends.reshape(2, 5, 2, 3)
+    assert (rewards[:3, :, 1] == 8.0 * LENT).all()
+    assert (to[:3, :, 1] == [3 * 6 + 1, 3 * 6 + 4]).all()
+    assert not rewards[3:].any()
+    assert not rewards[..., [0, 2]].any()  # shared parameters, and arms without features
+    rewards, to = FSIDS(n_models=2, dim=2, blocks=[1, 4], intercept=False).build(1)[0].lends.reshape(2, 5, 2)
+    assert (rewards > 0.0).sum(axis=0).tolist() == [2, 3]
+    assert to[0].tolist() == [2 * 2, 3 * 2 + 1]
+    assert not LinIDS(dim=2).build(1)[0].lends.size

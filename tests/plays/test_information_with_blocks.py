@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from banditselect import FSIDS, LinIDS
-from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES, MapMixture
+from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, LENT, SCALES, MapMixture
 from banditselect.models.mixture import FLAT
 from banditselect.plays.information import Information, expected_regret, mix_two
 from banditselect.runtime.shapes import maps_of
@@ -66,7 +66,14 @@ class Believed:
         if not self.rewards:
             size = [(v[offered] ** 2).sum() / offered.sum() for v in values]
         found, weight = self.posterior(values, blocks, size)
-        of_maps = weight.reshape(-1, len(self.dims)).sum(axis=0)
+        by_scale = weight.reshape(-1, len(self.dims)).copy()
+        of_maps = by_scale.sum(axis=0)
+        for i, B in enumerate(self.blocks):  # scales 10^-3, 10^-1.5 lend to 1; with blocks, these and 1 to 10^1.5
+            to, rewards = (3 if B > 1 else 2), LENT * B**1.5 * (B > 1) * (self.dims[i] > 1) if self.constant else np.inf
+            moved = by_scale[:to, i] * min(rewards / max(len(self.rewards), 1), 1.0) ** 2
+            by_scale[:to, i] -= moved
+            by_scale[to, i] += moved.sum()
+        weight = by_scale.ravel()
         counts = weight * weight.size >= 1e-3
         found, weight = [m for m, c in zip(found, counts, strict=True) if c], weight[counts] / weight[counts].sum()
         f = np.array([x @ theta for x, theta, _, _ in found])

@@ -27,6 +27,8 @@ SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
 KNOWN_NOISE_SCALES = (*SCALES, 10.0**4.5, 10.0**6)
 """Prior scales where the noise is given: learned noise is large as long as little is known, given noise is not."""
 
+LENT = 2.0  #: small prior scales of a map with B blocks lend all their weight for this times ``B ** 1.5`` rewards
+
 DRIFT = math.log(10.0)  #: by how much the log of a size may be off
 NEVER = math.log(1e-300)  #: log prior weight of a model that forecasts nothing for now
 OFFSET = 1.0  #: prior precision of the constant of a centred view
@@ -107,9 +109,22 @@ class MapMixture(Mixture):
         self.precisions = np.stack([constants, penalties])
         self.log_view = np.log(views * np.where(twin, centered or 0.0, 1.0 - (centered or 0.0)))
         self.log_prior += self.log_view
+        if divided.any() or not intercept:
+            self.lends = self._lending(shape, scales, intercept)
         if intercept and divided.any():
             self.level[:, PENALTY] = np.where(divided & ~twin, penalties, 0.0)
             self.state, self.fixed = (*Mixture.state, "level"), ("prior_variance",)
+
+    def _lending(self, shape: ExactShape, scales: Sequence[float], intercept: bool) -> Array:
+        """Return ``lends`` of ``posterior.lend``: scales below 10^1.5 lend to it, without blocks those below 1 to 1."""
+        own, blocks = 1.0 / self.precisions[1], np.array(shape.blocks)
+        V = own.size // len(scales)
+        wide = np.tile(np.where(blocks > 1, 10.0**1.5, 1.0), V // blocks.size)
+        to = np.tile(np.abs(np.log(np.outer(scales, 1.0 / wide))).argmin(axis=0) * V + np.arange(V), len(scales))
+        rewards = np.full(blocks.size, np.inf)
+        if intercept:
+            rewards = LENT * blocks**1.5 * ((blocks > 1) & (np.array(shape.dims) > 1))
+        return np.stack([np.where(own < own[to], np.tile(rewards, own.size // blocks.size), 0.0), to])
 
     updates = property(attrgetter("bank.updates"))  #: the number of rewards learned, ``(N,)``
 

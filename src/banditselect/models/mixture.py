@@ -65,13 +65,14 @@ class Mixture(Model):
     moments: the first reward, the mean of all rewards less the first, their sum of squares about it, ``(N, 3)``;
         without a constant term the first two are 0.
     log_prior: of the members, ``(N, members)``; and what models that came and went have left in it.
+    lends: which members lend weight to which in information-directed play, see ``posterior.lend``.
     level: the level of rewards where a map has blocks, ``(N, 3, members)``, as in ``models.posterior``.
     """
 
     state: tuple[str, ...] = ("size", "logs", "counts", "moments", "log_prior")
     nonnegative: tuple[str, ...] = ("size", "counts")
     fixed: tuple[str, ...] = ("prior_variance", "level")
-    shared: tuple[str, ...] = ("limits", "blocks")
+    shared: tuple[str, ...] = ("limits", "blocks", "lends")
     unit_free = True
     reads_lookups = True
     fixed_members = None
@@ -99,6 +100,7 @@ class Mixture(Model):
         self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, members)), order="C")
         self.prior_variance, self.limits = prior_variance, limits
         self.level = np.zeros((N, 3, members))
+        self.lends = np.empty((2, 0))
         self.one_kernel = bank.forgetting is None
         if bank.forgetting is not None:
             self.fixed_members = "rewards fade: memory has to be None"

@@ -51,6 +51,7 @@ SQUARES = 2  #: sum of their squared distances from that mean
 LOW, HIGH = 0, 1  #: rows of ``limits``
 ONE_VIEW: tuple[Array, Array] = np.empty((1, 0, 0)), np.empty(0)  #: ``bar, forecast`` without centred views
 INFORMATION, MOMENT, PENALTY = 0, 1, 2  #: rows of ``level``: the two sums, and lambda
+REWARDS, TO = 0, 1  #: rows of ``lends``
 
 
 # The weights.
@@ -157,32 +158,36 @@ def prepare_view(x: Any, r: int, v: int, size: float, precision: float, views: A
 # The members that count in an act.
 
 
-def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
+def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask, lends: Array) -> Any:
     """Return the C members that count in row ``r`` of lane ``n``.
 
     They are ``(weight, variance, z, theta, root, chosen, cells, places, dims, shift, tilt)``: weights of sum 1
     ``(C,)``, noise variances ``(C,)``; features ``(V, d, K)`` as members read them, of the views that any reads;
     estimates and roots, in rows; then, ``(C,)`` each, which members they are (member ``k`` reads view ``k % V``), the
     rows of estimate and root of the first block, how many features they have, and what the level of rewards adds with
-    blocks: to estimates ``shift h``, to the variance of ``<phi, theta>`` ``tilt <phi, h>^2``.
+    blocks: to estimates ``shift h``, to the variance of ``<phi, theta>`` ``tilt <phi, h>^2``. ``lends``: see ``lend``.
     """
     of = _members_of_maps if len(ridges) == 4 else _members_of_regions
-    return of(r, n, x, block, ridges, beliefs, allowed)
+    return of(r, n, x, block, ridges, beliefs, allowed, lends)
 
 
 @inlined
-def _members_of_maps(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
+def _members_of_maps(
+    r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask, lends: Array
+) -> Any:
     theta, root, dims, first = ridges
-    weight, variance, z, chosen, shift, tilt = _counted(r, n, x, theta.shape[2], beliefs, allowed)
+    weight, variance, z, chosen, shift, tilt = _counted(r, n, x, theta.shape[2], beliefs, allowed, lends)
     cells = first[chosen]
     return weight, variance, z, theta[n], root[n], chosen, cells, cells, dims[chosen], shift, tilt
 
 
 @inlined
-def _members_of_regions(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
+def _members_of_regions(
+    r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask, lends: Array
+) -> Any:
     columns, root, group = ridges
     widest, B = columns.shape[2], columns.shape[3]
-    weight, variance, z, chosen, shift, tilt = _counted(r, n, x, widest, beliefs, allowed)
+    weight, variance, z, chosen, shift, tilt = _counted(r, n, x, widest, beliefs, allowed, lends)
     C, places = chosen.size, group[n][chosen]
     theta = np.empty((C, widest))
     for c in range(C):
@@ -191,13 +196,13 @@ def _members_of_regions(r: int, n: int, x: Any, block: Index, ridges: Any, belie
 
 
 @overload(members, strict=False)
-def _members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
+def _members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask, lends: Array) -> Any:
     of = _members_of_maps if len(ridges) == 4 else _members_of_regions
-    return lambda r, n, x, block, ridges, beliefs, allowed: of(r, n, x, block, ridges, beliefs, allowed)
+    return lambda r, n, x, block, ridges, beliefs, allowed, lends: of(r, n, x, block, ridges, beliefs, allowed, lends)
 
 
 @inlined
-def _counted(r: int, n: int, x: Any, widest: int, beliefs: Any, allowed: Mask) -> Any:
+def _counted(r: int, n: int, x: Any, widest: int, beliefs: Any, allowed: Mask, lends: Array) -> Any:
     """Return ``(weight, variance, z, chosen, shift, tilt)`` of :func:`members`."""
     size, precision, level, views = beliefs[6], beliefs[7], beliefs[8], (beliefs[9], beliefs[10])
     V, M = size.shape[1], beliefs[3].shape[1]
@@ -205,6 +210,7 @@ def _counted(r: int, n: int, x: Any, widest: int, beliefs: Any, allowed: Mask) -
     z, ready = np.empty((V, widest, x.shape[2])), np.zeros(V, dtype=np.bool_)
     weight, variance, shift, tilt = scratch[1], scratch[2], np.zeros(M), np.zeros(M)
     weigh(n, beliefs, scratch[0], weight, variance)
+    lend(beliefs[1][n], lends, weight)
     C, total = 0, 0.0
     for k in range(M):
         if weight[k] * M >= NEGLIGIBLE:
@@ -218,6 +224,20 @@ def _counted(r: int, n: int, x: Any, widest: int, beliefs: Any, allowed: Mask) -
             chosen[C], weight[C], variance[C] = k, weight[k], variance[k]
             C += 1
     return weight[:C] / total, variance[:C], z, chosen[:C], shift[:C], tilt[:C]
+
+
+@inlined
+def lend(t: float, lends: Array, weight: Array) -> None:
+    """Let members of small prior scale lend weight to a wider one of their map, after ``t`` rewards.
+
+    ``lends (2, members)``: how many rewards a member lends all its weight for, later ``(rewards / t)^2`` of it, and the
+    member that it lends to, which lends nothing itself. No member lends where it is empty.
+    """
+    for k in range(lends.shape[1]):
+        if lends[REWARDS, k] > 0.0:
+            moved = weight[k] * min(lends[REWARDS, k] / max(t, 1.0), 1.0) ** 2
+            weight[k] -= moved
+            weight[int(lends[TO, k])] += moved
 
 
 @inlined

@@ -56,7 +56,7 @@ def diverge(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered
     for r in range(ids.size):
         if offered.size > 1:
             allowed = offered[r]
-        counted = members(r, ids[r], x, block, ridges, beliefs, allowed)
+        counted = members(r, ids[r], x, block, ridges, beliefs, allowed, np.empty((2, 0)))
         beta = _squared_radius(ids[r], counted, beliefs)
         _spread_by_closeness(r, counted, block, beta, allowed, best_share, p[r])
     return p

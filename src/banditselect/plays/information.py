@@ -34,12 +34,19 @@ class Information(Play):
     on which no decision depends: its prior precision is :math:`\epsilon`, and t rewards count. Without one
     :math:`I_0 = 0`.
 
+    While most rewards are 0, the small prior scales explain them best, and nothing seems worth exploring. So in the
+    play, not in the weights that users see, they lend weight to a wider scale of their map (``posterior.lend``). Of a
+    map with B blocks of several features, scales below :math:`10^{1.5}` lend it a share
+    :math:`\min(1, c B^{1.5} / t)^2` of theirs, with c the constant ``models.map_mixture.LENT``. Without a constant
+    term, the level of rewards decides which scale is probable, not the differences between actions: there they lend all
+    of their weight at every t, and without blocks scales below 1 lend it to 1.
+
     Parameters
     ----------
     floor: probability of playing uniformly.
     """
 
-    asks: ClassVar = ("beliefs",)
+    asks: ClassVar = ("beliefs", "lends")
 
     def __init__(self, floor: float) -> None:
         self.floor = float(floor)
@@ -48,19 +55,21 @@ class Information(Play):
         """Return probabilities ``(n, K)``."""
         ridges, beliefs = model.beliefs(ids, x, offered)
         mask = ALL_OFFERED if offered is None else offered
-        return inform(ids, x.values, x.block, ridges, beliefs, mask, self.floor)
+        return inform(ids, x.values, x.block, ridges, beliefs, mask, model.lends, self.floor)
 
 
 @kernel
-def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, floor: float) -> Array:
-    """Return the probabilities ``(n, K)`` of a mixture, ``ridges`` and ``beliefs`` as in ``models.posterior``."""
+def inform(
+    ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, lends: Array, floor: float
+) -> Array:
+    """Return the probabilities ``(n, K)`` of a mixture, whose arrays are described in ``models.posterior``."""
     seen, precision = beliefs[1], beliefs[7]
     n, K = ids.size, x.shape[2]
     p, allowed = np.empty((n, K)), np.ones(K, dtype=np.bool_)
     for r in range(n):
         if offered.size > 1:
             allowed = offered[r]
-        counted = members(r, ids[r], x, block, ridges, beliefs, allowed)
+        counted = members(r, ids[r], x, block, ridges, beliefs, allowed, lends)
         weight = counted[0]
         common = 0.5 * math.log1p(1.0 / (precision + seen[ids[r]])) if precision > 0.0 else 0.0  # I_0
         gap, deviation, mean, taught = np.empty((weight.size, K)), np.empty((weight.size, K)), np.empty(K), np.empty(K)
