@@ -54,15 +54,13 @@ class Information(Play):
 @kernel
 def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, floor: float) -> Array:
     """Return the probabilities ``(n, K)`` of a mixture, ``ridges`` and ``beliefs`` as in ``models.posterior``."""
-    seen, precision = beliefs[1], beliefs[7]
     n, K = ids.size, x.shape[2]
     p, allowed = np.empty((n, K)), np.ones(K, dtype=np.bool_)
     for r in range(n):
         if offered.size > 1:
             allowed = offered[r]
         counted = members(r, ids[r], x, block, ridges, beliefs, allowed)
-        weight = counted[0]
-        common = 0.5 * math.log1p(1.0 / (precision + seen[ids[r]])) if precision > 0.0 else 0.0  # I_0
+        weight, common = counted[0], 0.5 * math.log1p(counted[11])  # I_0
         gap, deviation, mean, taught = np.empty((weight.size, K)), np.empty((weight.size, K)), np.empty(K), np.empty(K)
         leader, noise = predictions(counted, r, block, allowed, gap, mean)  # gap: predictions until the leader is known
         while True:

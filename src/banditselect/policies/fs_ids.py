@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
+from ..models.memories import with_memory
 from ..plays.information import Information
 from ..runtime.arguments import argument
 from ..runtime.files import register
@@ -43,7 +44,8 @@ class FSIDS(MapPolicy):
     prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
     floor: probability of playing uniformly, for logs that off-policy evaluation is to read.
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models; or ``"learned"``: no end, 1000, 200 and 50
+        rounds, weighed by their forecasts (``memory_weights``).
 
     Notes
     -----
@@ -73,12 +75,16 @@ class FSIDS(MapPolicy):
     intercept: bool = shared.INTERCEPT
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     floor: float = shared.FLOOR
-    memory: float | None = shared.MEMORY
+    memory: float | str | None = shared.LEARNED_MEMORY
 
     noise_estimate = shared.NOISE_ESTIMATE
+    memory_weights = shared.MEMORY_WEIGHTS
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all maps at several prior scales, played by information-directed play."""
         maps, prior = self._maps(), prior_of(self)
-        model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
-        return model, Information(self.floor)
+
+        def build(memory: float | None) -> MapMixture:
+            return MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=memory)
+
+        return with_memory(self.memory, build), Information(self.floor)
