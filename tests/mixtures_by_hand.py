@@ -23,8 +23,9 @@ def regression(X, y, precision, center):
 class Maps:
     """Maps at every prior scale, with a noise that is known or not, solved from all data at once."""
 
-    def __init__(self, dims, prior, noise=None, constant=True):
+    def __init__(self, dims, prior, noise=None, constant=True, scales=None):
         self.dims, self.prior, self.noise, self.constant = dims, np.asarray(prior), noise, constant
+        self.scales = scales or (SCALES if noise is None else KNOWN_NOISE_SCALES)
         self.x, self.y = [], []
 
     def add(self, x, y):
@@ -45,7 +46,7 @@ class Maps:
             y = y - y[0]
         spread = ((y - y.mean() * self.constant) ** 2).sum() / max(t - self.constant, 1) if t else 0.0
         models = []
-        for scale in SCALES if self.noise is None else KNOWN_NOISE_SCALES:
+        for scale in self.scales:
             for i, d in enumerate(self.dims):
                 precision = np.full(d + self.constant, 1.0 / scale)
                 if self.constant:

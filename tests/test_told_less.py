@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from banditselect import FSIDS, FSOFUL, OFUL, FSSquareCB, on_map
+from banditselect import FSOFUL, FSTS, OFUL, FSSquareCB, on_map
 
 WIDTHS = [4, 8, 16]
 SPAN = (-1.0, 1.0)
@@ -108,11 +108,11 @@ def test_with_little_noise_fs_oful_comes_nearer_to_oful_on_the_true_map():
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_learned_weights_are_those_of_fs_ids_and_play_is_by_inverse_gaps_of_the_mean(intercept):
+def test_learned_weights_are_those_of_the_mixture_and_play_is_by_inverse_gaps_of_the_mean(intercept):
     rng = np.random.default_rng(3)
     common = {"n_models": 2, "dim": [3, 2], "intercept": intercept}
     policy = FSSquareCB(**common, reward_range=(-3.0, 5.0), exploration=20.0, weighting="learned", seed=1)
-    twin = FSIDS(**common)
+    twin = FSTS(**common)
     for t in range(60):
         maps = [rng.normal(size=(5, 3)), 10.0 * rng.normal(size=(5, 2))]
         mixture = twin.model

@@ -299,6 +299,7 @@ def test_an_explanation_by_hand():
                 "effects": ({"feature": "price", "parameter": pytest.approx(2.0), "effect": pytest.approx(2.0)},),
             },
         ),
+        "level": None,
     }
     assert str(told).split() == ["1", "rewards", "learned", "100.0%", "price", "+2", "price"]
     assert agent.explain(top=0).models[0].effects == ()

@@ -11,6 +11,7 @@ from banditselect.models import posterior
 from banditselect.models.memories import MEMORIES, PRIOR, SHARE
 from banditselect.plays.information import Information
 
+ENDLESS = 1e15  #: a memory without an end; policies without a memory may hold another model
 LANE = np.zeros(1, dtype=np.int64)
 CENTERS = np.array([[0.5, -0.5, 0.2], [1.0, 1.0, 0.0], [-1.0, 0.0, 0.5]])
 SETTINGS = {
@@ -83,7 +84,7 @@ def test_weights_by_hand(kind):
 def test_every_memory_learns_what_it_would_alone(kind):
     policy, _ = learned(kind, 80)
     for memory, mixture in zip(MEMORIES, policy.model.mixtures, strict=True):
-        alone, _ = learned(kind, 80, None if memory == math.inf else memory)
+        alone, _ = learned(kind, 80, min(memory, ENDLESS))
         np.testing.assert_allclose(mixture.bank.theta, alone.model.bank.theta, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(mixture.weights(), alone.model.weights(), rtol=1e-7, atol=1e-12)
 
@@ -94,13 +95,13 @@ def test_one_memory_of_weight_1_plays_as_it_would_alone(kind):
     x = features(rng, kind, 6)
     for g, memory in enumerate(MEMORIES):
         policy.model.weight[:] = np.arange(4) == g
-        alone, _ = learned(kind, 80, None if memory == math.inf else memory)
+        alone, _ = learned(kind, 80, min(memory, ENDLESS))
         np.testing.assert_allclose(policy.probabilities(x), alone.probabilities(x), rtol=1e-7, atol=1e-10)
 
 
 def moments_of(model, x, leader):
     """Return weights, predictions, deviations from the leader, and what is played of, by the kernels of a model."""
-    ridges, beliefs = model.beliefs()
+    ridges, beliefs = model.beliefs(LANE, x, None)
     K = x.values.shape[2]
     allowed = np.ones(K, dtype=bool)
     counted = posterior.members(0, 0, x.values, x.block, ridges, beliefs, allowed)
@@ -241,4 +242,4 @@ def test_probabilities_of_no_rewards_are_those_of_one_memory():
     x, given = np.random.default_rng(0).normal(size=(2, 5, 3)), {"n_models": 2, "dim": 3}
     model = FSIDS(**given, memory="learned").model
     p = Information(0.0).probabilities(model, LANE, Features(x[None], NO_BLOCK), None)
-    np.testing.assert_allclose(p[0], FSIDS(**given).probabilities(x), atol=1e-12)
+    np.testing.assert_allclose(p[0], FSIDS(**given, memory=ENDLESS).probabilities(x), atol=1e-12)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from banditselect import FSIDS, LinIDS
-from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES
+from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES, MapMixture
 from banditselect.models.mixture import FLAT
-from banditselect.plays.information import expected_regret, mix_two
+from banditselect.plays.information import Information, expected_regret, mix_two
+from banditselect.runtime.shapes import maps_of
 from blocks_by_hand import EXACT, Traffic, wide, with_level
 from mixtures_by_hand import regression
 
@@ -96,13 +97,22 @@ class Believed:
         self.sizes = np.where(off, mean, self.sizes)
 
 
+class AsGiven(FSIDS):
+    """FS-IDS on maps as they are given: tests/models/test_map_views.py has the centred views."""
+
+    def build(self, lanes):
+        """Return all maps at several prior scales, played by information-directed play."""
+        maps, prior = maps_of(self.dim, self.blocks, many=True), np.full(self.n_models, 1.0 / self.n_models)
+        return MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept), Information(self.floor)
+
+
 @pytest.mark.parametrize("noise", [None, 0.3])
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize(("dims", "blocks"), [((2,), (4,)), ((2, 3, 1), (4, 1, 3)), ((2, 3), (1, 1))])
 def test_information_directed_play_with_blocks_is_that_of_brute_force(dims, blocks, constant, noise):
     arguments = {"noise": noise, "intercept": constant, "lanes": 2, "seed": 3}
     if len(dims) > 1:
-        policy = FSIDS(n_models=len(dims), dim=dims, blocks=blocks, **arguments)
+        policy = AsGiven(n_models=len(dims), dim=dims, blocks=blocks, **arguments)
     else:
         policy = LinIDS(dim=dims[0], blocks=blocks[0], **arguments)
     believed = [Believed(dims, blocks, constant, noise) for _ in range(2)]

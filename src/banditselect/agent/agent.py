@@ -66,11 +66,11 @@ class Agent:
     >>> agent.act({"age": 9}, films).item
     'Bambi'
     >>> print(agent.explain(top=2))
-    100 rewards learned, noise 0.175
-      99.9%  film and age
-               -0.116  age * kind = family
-               +0.104  age * kind = horror
-       0.1%  film
+    100 rewards learned, noise 0.172
+      90.1%  film and age
+               -0.0991  age * kind = family
+               +0.0946  age * kind = horror
+       9.9%  film
                -0.000828  kind = family
                +0.000822  kind = horror
     """

@@ -12,6 +12,8 @@ from ..types import Array, Mask
 from .decision import Key
 from .features import estimates
 
+SURE = 0.99  #: how probable it has to be that there is a level, and which map explains it
+
 
 class FeatureScale:
     """The spread of every feature among the items offered: each act adds one item, the next position in turn.
@@ -108,12 +110,14 @@ class Explanation:
     rounds: rewards learned.
     noise: estimated standard deviation of the rewards; None where the policy does not estimate it, or cannot yet.
     models: by weight, the most probable first; empty for a policy that has neither weights nor estimates.
+    level: the map that explains the level which all items of a round share; None where rewards show no such level.
     """
 
     key: Key
     rounds: int
     noise: float | None
     models: tuple[Model, ...]
+    level: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, fit for JSON."""
@@ -126,6 +130,8 @@ class Explanation:
         for model in self.models:
             lines.append(f"{model.weight:7.1%}  {model.name}")
             lines += [f"{'':11}{effect.effect:+.3g}  {effect.feature}" for effect in model.effects]
+        if self.level is not None:
+            lines.append(f"The level that all items of a round share is explained by {self.level}.")
         return "\n".join(lines)
 
 
@@ -145,7 +151,10 @@ def explain(
         deviation = scale.deviation()[ends[part] - own.width : ends[part]]
         models.append(Model(label, float(weight[i]), _effects(own, row, deviation, top)))
     rounds = int(policy.rounds[lane])
-    return Explanation(key, rounds, noise, tuple(sorted(models, key=lambda model: -model.weight)))
+    shares, level = getattr(policy, "level_weights", None), None
+    if shares is not None and min(policy.level_weight[lane], shares[lane].max()) > SURE:  # type: ignore[attr-defined]
+        level = list(maps)[int(shares[lane].argmax())]
+    return Explanation(key, rounds, noise, tuple(sorted(models, key=lambda model: -model.weight)), level)
 
 
 def _maps_of(policy: Policy, n_models: int, n_maps: int) -> list[int]:

@@ -11,11 +11,12 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from ..types import Array, Index
+from ..types import Array, Index, Mask
 from . import kernel
 
 LIMIT = 1e30  #: larger magnitudes are refused, so that squares and products stay finite
 
+ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)  #: the mask where every action is offered, of any number
 NO_BLOCK: Index = np.empty((0, 0, 0), dtype=np.int64)  #: the blocks of actions where every map has one block
 NO_BLOCK_PLAYED: Index = np.empty((0, 0), dtype=np.int64)  #: the same of the actions played
 

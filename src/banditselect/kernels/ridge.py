@@ -219,6 +219,18 @@ def learn(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Arr
 
 
 @inlined
+def leverage(root: Array, x: Array, d: int) -> float:
+    """Return ``|x|^2_{V^-1} = |root' x|^2`` for the first ``d`` features."""
+    square = 0.0
+    for k in range(root.shape[1]):
+        total = 0.0
+        for j in range(d):
+            total += root[j, k] * x[j]
+        square += total * total
+    return square
+
+
+@inlined
 def dot(u: Array, v: Array) -> float:
     """Return ``<u, v>``."""
     total = 0.0

@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from ..kernels import inlined, kernel, ridge
 from ..kernels.features import Features, rows_of_map
+from ..kernels.ridge import LOGDET
 from ..runtime.lanes import Snapshot, per_lane
 from ..runtime.shapes import ExactShape
-from ..types import Array, Index
+from ..types import Array, Index, Mask
 from . import posterior
 from .evidence import kept_and_new, log_sum
 from .mixture import FLAT, Mixture
@@ -27,6 +28,9 @@ KNOWN_NOISE_SCALES = (*SCALES, 10.0**4.5, 10.0**6)
 """Prior scales where the noise is given: learned noise is large as long as little is known, given noise is not."""
 
 DRIFT = math.log(10.0)  #: by how much the log of a size may be off
+NEVER = 1e-300  #: prior weight of a view that is not used
+KNOWN = 1e8  #: prior precision of a coefficient that is as good as known
+NO_MEANS: Array = np.empty((1, 0, 0))  #: means of the actions offered, where no view is centred
 
 
 class MapMixture(Mixture):
@@ -42,15 +46,19 @@ class MapMixture(Mixture):
     shape, lanes, intercept: the maps; the number of lanes N; whether there is a constant term.
     noise: standard deviation R of the rewards, a number or ``(N,)``; None if it is to be learned.
     prior: of the maps, ``(M,)``.
+    scales: the prior scales.
+    centered: None, or the prior weight of a second view of each map without blocks, which is centred
+        (``models.map_views``). Member ``(2 j + v) M + i`` is then view v of map i at scale j.
     memory: None, or the m of :class:`~banditselect.models.forgetting.Forgetting`.
 
     Attributes
     ----------
     precisions: prior precisions of the constant term and of the features of every member, ``(2, members)``.
+    log_view: log prior weights of the views among those of their map, ``(members,)``; 0 where there is one view.
     """
 
     member_axis: ClassVar[dict[str, int]] = {"size": 1, "logs": 1, "counts": 1, "log_prior": 1, "level": 2}
-    shared = (*Mixture.shared, "precisions")
+    shared = (*Mixture.shared, "precisions", "log_view")
     bank: RidgeBank
 
     def __init__(
@@ -61,23 +69,31 @@ class MapMixture(Mixture):
         intercept: bool,
         noise: ArrayLike | None,
         prior: Array,
+        scales: Sequence[float] | None = None,
+        centered: float | None = None,
         memory: float | None = None,
     ) -> None:
-        scales = SCALES if noise is None else KNOWN_NOISE_SCALES
-        blocks = np.array(shape.blocks)
-        M, J = blocks.size, len(scales)
-        divided = np.tile(blocks > 1, J)
-        penalties = np.repeat(1.0 / np.array(scales), M)
+        scales = scales or (SCALES if noise is None else KNOWN_NOISE_SCALES)
+        blocks, views = np.array(shape.blocks), 1 if centered is None else 2
+        M, J = blocks.size, views * len(scales)
+        divided, twin = np.tile(blocks > 1, J), np.arange(J * M) // M % views == 1
+        penalties = np.repeat(1.0 / np.array(scales), views * M)
         constants = np.where(divided, penalties, FLAT)
+        dims = np.where(twin & divided, 0, np.tile(np.array(shape.dims) + intercept, J) + twin)
+        center = np.zeros((lanes, J * M, max(shape.dims) + intercept + views - 1))
+        center[:, twin, 0] = 1.0
         bank = RidgeBank(
             shape,
             lanes,
-            np.tile(np.array(shape.dims) + intercept, J),
+            dims,
             np.tile(penalties, (lanes, 1)),
-            constant_precision=constants if intercept else None,
+            center=center,
+            constant_precision=np.where(twin, KNOWN, constants) if intercept else None,
             blocks=np.tile(blocks, J),
             memory=memory,
         )
+        if views > 1:
+            bank.root[:, np.repeat(twin, np.tile(blocks, J)), 1, 1] = 1.0
         prior_variance = np.zeros(lanes) if noise is None else per_lane(noise, lanes) ** 2
         super().__init__(
             shape,
@@ -86,23 +102,29 @@ class MapMixture(Mixture):
             prior=prior,
             prior_variance=np.repeat(prior_variance[:, None], M * J, axis=1),
             limits=np.zeros((2, M * J)),
+            views=views,
         )
         self.blocks = blocks
         self.precisions = np.stack([constants, penalties])
+        share = np.where(divided, 0.0, centered or 0.0)
+        self.log_view = (
+            np.log(views * np.maximum(np.where(twin, share, 1.0 - share), NEVER)) if views > 1 else 0.0 * share
+        )
+        self.log_prior += self.log_view
         if intercept and divided.any():
-            self.level[:, PENALTY] = np.where(divided, penalties, 0.0)
+            self.level[:, PENALTY] = np.where(divided & ~twin, penalties, 0.0)
             self.state, self.fixed = (*Mixture.state, "level"), ("prior_variance",)
 
     updates = property(attrgetter("bank.updates"))  #: the number of rewards learned, ``(N,)``
 
-    def beliefs(self) -> tuple[Any, Any]:
+    def beliefs(self, ids: Index, x: Features, offered: Mask | None) -> tuple[Any, Any]:
         """Return ``ridges`` and ``beliefs`` of ``models.posterior``."""
         bank = self.bank
         return (bank.theta, bank.root, bank.dims, bank.first), self._beliefs()
 
     def predict(self, ids: Index, x: Features) -> Array:
         """Return the mean prediction of every action, less the first reward if there is a constant term, ``(n, K)``."""
-        return mean_predictions(ids, x.values, x.block, *self.beliefs())
+        return mean_predictions(ids, x.values, x.block, *self.beliefs(ids, x, None))
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn ``x (n, P, d)`` and ``y (n,)``, in one kernel unless a size drifts or rewards fade."""
@@ -125,8 +147,8 @@ class MapMixture(Mixture):
                 raise
 
     def _step(self, ids: Index, x: Features, y: Array, gamma: float, drift: float) -> bool:
-        ridges, sums = self.bank.arrays(), self._sums()
-        return learn_mixture(ids, x.values, x.block, y, ridges, sums, self.level, gamma, drift)
+        features = x.values, x.block, NO_MEANS, NO_MEANS[0]
+        return learn_mixture(ids, features, y, self.bank.arrays(), self._sums(), self.level, gamma, drift)
 
     def _sum_level(self, ids: Index) -> None:
         """Take the sums of the level over the blocks of every member of these lanes."""
@@ -156,16 +178,17 @@ class MapMixture(Mixture):
             return
         for r, i in zip(*np.nonzero(sizes), strict=True):
             n = ids[r]
-            for k in range(i, self.bank.dims.size, self.n_models):
-                self._change_units(n, k, np.sqrt(self.size[n, i] / sizes[r, i]))
+            for k in range(i, self.bank.dims.size, self.size.shape[1]):
+                if self.bank.dims[k] > 0:
+                    self._change_units(n, k, np.sqrt(self.size[n, i] / sizes[r, i]))
             self.size[n, i] = sizes[r, i]
 
     def _change_units(self, n: int, k: int, factor: float) -> None:
         """Multiply all features that member k of lane n has learned."""
-        bank, first = self.bank, int(self.intercept)
-        d = bank.dims[k]
-        penalty, change = np.full(d, self.precisions[1, k]), np.full(d, factor)
-        penalty[:first], change[:first] = self.precisions[0, k], 1.0
+        bank, d, centered = self.bank, self.bank.dims[k], k % self.size.shape[1] >= self.n_models
+        first = [KNOWN] * centered + [self.precisions[0, k]] * self.intercept
+        penalty = np.append(first, np.full(d - len(first), self.precisions[1, k]))
+        change = np.append(np.ones(len(first)), np.full(d - len(first), factor))
         left = penalty if bank.forgetting is None else penalty * bank.forgetting.prior_left(int(bank.updates[n]))[:d]
         prior = np.diag(1.0 / np.sqrt(penalty))
         squares, logdet = float(bank.penalised[n, k]), 0.0
@@ -208,7 +231,7 @@ class MapMixture(Mixture):
         ids, times = np.arange(len(self.size)), self.log_prior.shape[1] // self.n_models
         before = self.weigh(ids)[0][:, kept]
         self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - log_sum(before))[:, None]
-        self.log_prior[:, new] = np.tile(np.log(shares / times), times)
+        self.log_prior[:, new] = np.tile(np.log(shares / times), times) + self.log_view[new]
         if new.size and not replayed:
             evidence, weight = self.bank.evidence, np.exp(before - log_sum(before)[:, None])
             evidence[:, :, new] = (weight[:, None] * self._evidence()[:, :, kept]).sum(axis=2, keepdims=True)
@@ -242,6 +265,11 @@ class MapMixture(Mixture):
         evidence[:, ridge.PENALISED] -= self.level[:, MOMENT] ** 2 / known
         return evidence
 
+    @property
+    def centered(self) -> Mask:
+        """Mask of the members that are centred, ``(members,)``."""
+        return np.arange(self.log_prior.shape[1]) % self.size.shape[1] >= self.n_models
+
     def _at_all_scales(self, maps: Index) -> Index:
         """Return the members of these maps."""
         times = self.log_prior.shape[1] // self.n_models
@@ -252,63 +280,95 @@ class MapMixture(Mixture):
 def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any) -> Array:
     """Return the means of the predictions of all members, by their weights, ``(n, K)``."""
     theta, root, dims, first = ridges
-    size, precision, level = beliefs[6], beliefs[7], beliefs[8]
-    P, K, M = x.shape[1], x.shape[2], dims.size
+    size, precision, level, forecast = beliefs[6], beliefs[7], beliefs[8], beliefs[9]
+    P, V, K, M = x.shape[1], size.shape[1], x.shape[2], dims.size
     scratch, z, allowed = np.empty((3, M)), np.empty((theta.shape[2], K)), np.ones(K, dtype=np.bool_)
     out = np.zeros((ids.size, K))
     for r in range(ids.size):
         n = ids[r]
         posterior.weigh(n, beliefs, scratch[0], scratch[1], scratch[2])
-        mean = np.zeros((first[P], theta.shape[2]))  # of the estimates at all scales, whose cells follow each other
+        mean = np.zeros((first[V], theta.shape[2]))  # of the estimates at all scales, whose cells follow each other
         for k in range(M):
             shift = posterior.of_level(n, k, precision, level)[0] if level[n, PENALTY, k] > 0.0 else 0.0
             for c in range(first[k], first[k + 1]):
                 for j in range(dims[k]):
                     h = ridge.dot(root[n, c, j], root[n, c, 0]) if shift != 0.0 else 0.0
-                    mean[c % first[P], j] += scratch[1, k] * (theta[n, c, j] + shift * h)
-        for p in range(P):
-            posterior.prepare_map(rows_of_map(x, r, p), size[n, p], precision, allowed, z)
+                    mean[c % first[V], j] += scratch[1, k] * (theta[n, c, j] + shift * h)
+        for v in range(V):
+            p = v % P
+            posterior.prepare_view(rows_of_map(x, r, p), v != p, r, size[n, v], precision, forecast, allowed, z)
             for a in range(K):
-                c = first[p] + (block[r, p, a] if block.size > 0 else 0)
-                for j in range(dims[p]):
+                c = first[v] + (block[r, p, a] if block.size > 0 else 0)
+                for j in range(dims[v]):
                     out[r, a] += z[j, a] * mean[c, j]
     return out
 
 
 @kernel
 def learn_mixture(
-    ids: Index, x: Array, block: Index, y: Array, ridges: Any, sums: Any, level: Array, gamma: float, drift: float
+    ids: Index, features: Any, y: Array, ridges: Any, sums: Any, level: Array, gamma: float, drift: float
 ) -> bool:
-    """Learn ``x (n, P, d)``, ``y (n,)``, unless the log of a map's size would then be off by more than ``drift``.
+    """Learn ``y (n,)``, unless the log of the size of a view would then be off by more than ``drift``.
 
-    Then nothing is done, and False is returned. ``ridges`` as in ``kernels.ridge``, ``sums`` those of the mixture.
-    ``gamma``: what earlier rewards count; below 1 the bank has faded already, and ``seen`` counts this reward.
+    Then nothing is done, and False is returned. ``features = (x, block, bar, forecast)``: ``x (n, P, d)``; for centred
+    views the means ``bar (n, P, d)`` of the actions that were offered, and mean and variance of the level ``(2, n)``.
+    ``ridges`` as in ``kernels.ridge``, ``sums`` those of the mixture. ``gamma``: what earlier rewards count; below 1
+    the bank has faded already, and ``seen`` counts this reward.
     """
-    updates = ridges[3]
+    x, block, bar, forecast = features
+    if drifts(ids, x, bar, sums, drift):
+        return False
     seen, moments, size, logs, counted, precision = sums
-    P, M = x.shape[1], level.shape[2]
-    squares = np.empty((ids.size, P))
+    P, V, d, first = x.shape[1], size.shape[1], x.shape[2], 1 if precision > 0.0 else 0
+    z, squares, centered = np.ones((ids.size, V, ridges[0].shape[2])), np.zeros((ids.size, V)), np.empty(ids.size)
+    places = np.zeros((ids.size, V if block.size > 0 else 0), dtype=np.int64)
     for r in range(ids.size):
-        for i in range(P):
-            squares[r, i] = ridge.dot(x[r, i], x[r, i])
-            if abs(_off(ids[r], i, squares[r, i], size, logs, counted)) > drift:
-                return False
-    first = 1 if precision > 0.0 else 0
-    z, centered = np.ones((ids.size, P, first + x.shape[2])), np.empty(ids.size)
+        for v in range(V):
+            c = first if v < P else first + 1
+            for j in range(d):
+                z[r, v, c + j] = x[r, v, j] if v < P else x[r, v - P, j] - bar[r, v - P, j]
+                squares[r, v] += z[r, v, c + j] ** 2
     for r in range(ids.size):
         n = ids[r]
-        count = seen[n] if gamma < 1.0 else updates[n] + 1.0
+        count = seen[n] if gamma < 1.0 else ridges[3][n] + 1.0
         moments[n, SQUARES] *= gamma
         centered[r] = center(n, y[r], count, moments, precision)
-        for i in range(P):
-            take_size(n, i, squares[r, i], size, logs, counted)
-            factor = 1.0 / math.sqrt(size[n, i]) if size[n, i] > 0.0 else 1.0
-            for j in range(x.shape[2]):
-                z[r, i, first + j] = factor * x[r, i, j]
-    _count_level(ids, block, -1.0, ridges, level)
-    ridge.learn(ids, z, block, centered, ridges, np.empty((2, ids.size, M)))
-    _count_level(ids, block, 1.0, ridges, level)
+        for v in range(V):
+            take_size(n, v, squares[r, v], size, logs, counted)
+            factor = 1.0 / math.sqrt(size[n, v]) if size[n, v] > 0.0 else 1.0
+            c = first if v < P else first + 1
+            for j in range(d):
+                z[r, v, c + j] *= factor
+            if v >= P:  # the likelihood of a reward whose variance is 1 + forecast[1] times that of the noise
+                scale = 1.0 / math.sqrt(1.0 + forecast[1, r])
+                for j in range(z.shape[2]):
+                    z[r, v, j] *= scale
+                z[r, v, 0] = scale * forecast[0, r] + (1.0 - scale) * centered[r]
+            elif block.size > 0:
+                places[r, v] = block[r, v]
+    _count_level(ids, places, -1.0, ridges, level)
+    ridge.learn(ids, z, places, centered, ridges, np.empty((2, ids.size, level.shape[2])))
+    _count_level(ids, places, 1.0, ridges, level)
+    if V > P:
+        for r in range(ids.size):
+            for k in range(level.shape[2]):
+                ridges[2][ids[r], LOGDET, k] += math.log1p(forecast[1, r]) if k % V >= P else 0.0
     return True
+
+
+@kernel
+def drifts(ids: Index, x: Array, bar: Array, sums: Any, drift: float) -> bool:
+    """Return whether the log of the size of a view would be off by more than ``drift`` after ``x (n, P, d)``."""
+    _, _, size, logs, counted, _ = sums
+    P = x.shape[1]
+    for r in range(ids.size if drift < math.inf else 0):
+        for v in range(size.shape[1]):
+            square = 0.0
+            for j in range(x.shape[2]):
+                square += (x[r, v, j] if v < P else x[r, v - P, j] - bar[r, v - P, j]) ** 2
+            if abs(_off(ids[r], v, square, size, logs, counted)) > drift:
+                return True
+    return False
 
 
 @inlined

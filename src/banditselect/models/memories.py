@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import kernel
 from ..kernels.features import Features
 from ..kernels.weights import normalise
-from ..types import Array, Index
+from ..types import Array, Index, Mask
 from . import posterior
 from .mixture import Mixture
 from .model import Model
@@ -63,16 +63,16 @@ class Memories(Model):
 
     updates = property(lambda self: self.mixtures[0].updates)  #: the number of rewards learned, ``(N,)``
 
-    def beliefs(self) -> tuple[Any, Any]:
+    def beliefs(self, ids: Index, x: Features, offered: Mask | None) -> tuple[Any, Any]:
         """Return ``ridges`` and ``beliefs`` of ``models.posterior``."""
-        ridges, beliefs = zip(*(mixture.beliefs() for mixture in self.mixtures), strict=True)
+        ridges, beliefs = zip(*(mixture.beliefs(ids, x, offered) for mixture in self.mixtures), strict=True)
         return (ridges, self.weight), beliefs
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn ``x (n, P, d)`` and ``y (n,)``."""
-        ridges, beliefs = self.beliefs()
-        offered, scaled = x.as_actions(), y / self.mixtures[0]._reward_unit()[ids]
-        weigh_memories(ids, offered.values, offered.block, scaled, ridges, beliefs, self.updates, np.array(PRIOR))
+        alone, scaled = x.as_actions(), y / self.mixtures[0]._reward_unit()[ids]
+        ridges, beliefs = self.beliefs(ids, alone, None)
+        weigh_memories(ids, alone.values, alone.block, scaled, ridges, beliefs, self.updates, np.array(PRIOR))
         for mixture in self.mixtures:
             mixture.learn(ids, x, y, note)
 

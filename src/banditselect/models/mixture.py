@@ -11,7 +11,7 @@ from ..kernels import kernel
 from ..kernels.features import Features, rows_of_map
 from ..kernels.ridge import dot
 from ..runtime.shapes import ExactShape
-from ..types import Array, Index
+from ..types import Array, Index, Mask
 from . import posterior
 from .model import Model
 from .posterior import SQUARES
@@ -55,12 +55,13 @@ class Mixture(Model):
     prior: of the M models, ``(M,)`` or ``(N, M)``.
     prior_variance: v, ``(N, members)``; 0 where it is to be learned.
     limits: rows ``LOW`` and ``HIGH`` of ``models.posterior``, ``(2, members)``.
+    views: of every map: as given, or also centred (``models.map_views``).
 
     Attributes
     ----------
     n_models: M.  blocks: how many blocks of parameters each of them has, ``(M,)``.
-    size: a squared norm of features of each map, by whose root they are divided, ``(N, P)``; 0 until known.
-    logs, counts: sum of the logarithms of squared norms learned that are not zero, and how many they are, ``(N, P)``.
+    size: a squared norm of features of each view, by whose root they are divided, ``(N, V)``; 0 until known.
+    logs, counts: sum of the logarithms of squared norms learned that are not zero, and how many they are, ``(N, V)``.
     moments: the first reward, the mean of all rewards less the first, their sum of squares about it, ``(N, 3)``;
         without a constant term the first two are 0.
     log_prior: of the members, ``(N, members)``; and what models that came and went have left in it.
@@ -85,9 +86,10 @@ class Mixture(Model):
         prior: Array,
         prior_variance: Array,
         limits: Array,
+        views: int = 1,
     ) -> None:
         super().__init__(shape)
-        (N, members), P = bank.group.shape, len(shape.dims)
+        (N, members), P = bank.group.shape, views * len(shape.dims)
         self.bank, self.intercept = bank, intercept
         self.n_models = prior.shape[-1]
         self.blocks = np.ones(self.n_models, dtype=np.int64)
@@ -111,14 +113,14 @@ class Mixture(Model):
     # Questions of plays.
 
     @abstractmethod
-    def beliefs(self) -> tuple[Any, Any]:
+    def beliefs(self, ids: Index, x: Features, offered: Mask | None) -> tuple[Any, Any]:
         """Return ``ridges`` and ``beliefs``, the tuples of arrays that are described in ``models.posterior``."""
 
-    def _beliefs(self) -> tuple[Any, ...]:
+    def _beliefs(self, forecast: Array = posterior.NO_FORECAST) -> tuple[Any, ...]:
         bank, precision = self.bank, FLAT if self.intercept else 0.0
         seen = bank.updates if bank.forgetting is None else bank.forgetting.seen
         sums = bank.evidence, seen, self.moments
-        return *sums, self.log_prior, self.prior_variance, self.limits, self.size, precision, self.level
+        return *sums, self.log_prior, self.prior_variance, self.limits, self.size, precision, self.level, forecast
 
     def _sums(self) -> tuple[Any, ...]:
         """Return what kernels learn besides the regressions: ``(seen, moments, size, logs, counts, precision)``."""
@@ -223,13 +225,14 @@ def sampled_scores(ids: Index, x: Any, block: Index, drawn: Any, root: Array, be
     what the level of rewards adds, as in ``models.posterior``.
     """
     member, deviation, theta, place, shift = drawn
-    size, precision = beliefs[6], beliefs[7]
+    size, precision, forecast = beliefs[6], beliefs[7], beliefs[9]
     K, d = x.shape[2], theta.shape[2]
-    rows, parameter, allowed = np.empty((d, K)), np.empty(d), np.ones(K, dtype=np.bool_)
+    rows, parameter, allowed = np.zeros((d, K)), np.empty(d), np.ones(K, dtype=np.bool_)
     out = np.zeros((ids.size, K))
     for r in range(ids.size):
-        n, p = ids[r], member[r] % x.shape[1]
-        posterior.prepare_map(rows_of_map(x, r, p), size[n, p], precision, allowed, rows)
+        v = member[r] % size.shape[1]
+        n, p = ids[r], v % x.shape[1]
+        posterior.prepare_view(rows_of_map(x, r, p), v != p, r, size[n, v], precision, forecast, allowed, rows)
         last = -1
         for a in range(K):
             b = block[r, p, a] if block.size > 0 else 0

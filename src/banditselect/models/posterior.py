@@ -3,7 +3,7 @@
 Of M maps and J prior scales, member ``j M + i`` is map ``i`` at scale ``j``; so it is with regions and noise levels. A
 mixture comes as two tuples. ``ridges`` is ``(theta, root, dims, first)`` for maps, for regions ``(columns, root,
 group)``. The weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size,
-precision, level)``:
+precision, level, forecast)``:
 
 * ``evidence (N, 3, members)`` as in ``kernels.ridge``, for rewards counted from the first;
 * ``seen (N,)``, the rewards that count;
@@ -11,9 +11,12 @@ precision, level)``:
 * ``prior_variance (N, members)``: the noise variance that is given, or 0 where it is learned from the rewards alone;
 * ``limits (2, members)``: how far the log of the variance may be from that of the given one, ``LOW`` and ``HIGH``, both
   0 where it is known;
-* ``size (N, P)``: a squared norm, by whose root the features of each map are divided;
+* ``size (N, V)``: a squared norm, by whose root the features of each view of a map are divided. The first P views are
+  the maps as given. Others are centred (``models.map_views``): view ``P + i`` is map i less its mean over the actions
+  that are offered;
 * ``precision``: prior precision of the constant term, 0 without one;
-* ``level (N, 3, members)``: the level of rewards where a map has blocks, 0 elsewhere.
+* ``level (N, 3, members)``: the level of rewards where a map has blocks, 0 elsewhere;
+* ``forecast (n,)``: the level of each round, which centred views have as their first feature; empty without them.
 
 A map with blocks has three kinds of features: a constant 1, whose coefficient is the level of all rewards, with the
 ``precision`` above; a constant for each block, and the features for each block. The blocks are kept as if the level
@@ -45,6 +48,7 @@ MEAN = 1  #: mean of the rewards less the first; 0 without a constant term
 SQUARES = 2  #: sum of their squared distances from that mean
 
 LOW, HIGH = 0, 1  #: rows of ``limits``
+NO_FORECAST: Array = np.empty(0)  #: ``forecast`` of a mixture without centred views
 INFORMATION, MOMENT, PENALTY = 0, 1, 2  #: rows of ``level``: the two sums, and lambda
 
 
@@ -57,7 +61,7 @@ def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Arra
 
     They are those of ``models.mixture``. While all rewards are equal nothing depends on the noise, which is 1 then.
     """
-    evidence, seen, moments, log_prior, prior_variance, limits, _, precision, level = beliefs
+    evidence, seen, moments, log_prior, prior_variance, limits, _, precision, level, _ = beliefs
     t = seen[n]
     spread = moments[n, SQUARES] / max(t - 1.0 if precision > 0.0 else float(t), 1.0)
     log_spread = math.log(spread) if spread > 0.0 else 0.0
@@ -131,6 +135,30 @@ def prepare_map(rows: Array, size: float, precision: float, allowed: Mask, out: 
             out[first + j, a] = factor * rows[a, j]
 
 
+@kernel
+def prepare_view(
+    rows: Array, centered: bool, r: int, size: float, precision: float, forecast: Array, allowed: Mask, out: Array
+) -> None:
+    """Do the same for a view: a centred one has its rows less their mean over the actions allowed.
+
+    Before these and the constant stands the forecast of the level of row ``r``.
+    """
+    if not centered:
+        prepare_map(rows, size, precision, allowed, out)
+        return
+    less = rows.copy()
+    for j in range(rows.shape[1]):
+        total, count = 0.0, 0
+        for a in range(rows.shape[0]):
+            if allowed[a]:
+                total += rows[a, j]
+                count += 1
+        for a in range(rows.shape[0]):
+            less[a, j] -= total / count
+    prepare_map(less, size, precision, allowed, out[1:])
+    out[0] = forecast[r]
+
+
 # The members that count in an act.
 
 
@@ -138,8 +166,8 @@ def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, all
     """Return the C members that count in row ``r`` of lane ``n``.
 
     They are ``(weight, variance, z, theta, root, chosen, cells, places, dims, shift, tilt, constant)``: weights of sum
-    1 ``(C,)``, noise variances ``(C,)``; features ``(P, d, K)`` as members read them, of the maps that any reads;
-    estimates and roots, in rows; then, ``(C,)`` each, which members they are (member ``k`` reads map ``k % P``), the
+    1 ``(C,)``, noise variances ``(C,)``; features ``(V, d, K)`` as members read them, of the views that any reads;
+    estimates and roots, in rows; then, ``(C,)`` each, which members they are (member ``k`` reads view ``k % V``), the
     rows of estimate and root of the first block, how many features they have, and what the level of rewards adds with
     blocks: to estimates ``shift h``, to the variance of ``<phi, theta>`` ``tilt <phi, h>^2``. ``constant`` is the
     variance of the constant term if rewards taught nothing else, for noise of variance 1; 0 without such a term.
@@ -183,7 +211,7 @@ def _constant(n: int, beliefs: Any) -> float:
 def _members_of_memories(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     """Return those of several mixtures together, with copies of the estimates and roots that they read."""
     of_each, share = ridges
-    P, M = x.shape[1], beliefs[0][3].shape[1]
+    V, M = beliefs[0][6].shape[1], beliefs[0][3].shape[1]
     kept = [g for g in range(share.shape[1]) if share[n, g] * share.shape[1] >= NEGLIGIBLE]
     each = [members(r, n, x, block, of_each[g], beliefs[g], allowed) for g in kept]
     C, total, B = 0, 0.0, block[r].max() + 1 if block.size > 0 else 1
@@ -191,7 +219,7 @@ def _members_of_memories(r: int, n: int, x: Any, block: Index, ridges: Any, beli
         C += each[g][0].size
         total += share[n, kept[g]]
     _, _, z, theta, root, _, _, _, _, _, _, _ = each[0]
-    z, ready = np.empty(z.shape), np.zeros(P, dtype=np.bool_)
+    z, ready = np.empty(z.shape), np.zeros(V, dtype=np.bool_)
     theta, root = np.empty((C * B, theta.shape[1])), np.empty((C * B, root.shape[1], root.shape[2]))
     numbers, which, c, constant = np.empty((4, C)), np.empty((4, C), dtype=np.int64), 0, 0.0
     for g in range(len(kept)):
@@ -199,16 +227,16 @@ def _members_of_memories(r: int, n: int, x: Any, block: Index, ridges: Any, beli
         part = share[n, kept[g]] / total
         constant += part * alone
         for k in range(weight.size):
-            i = chosen[k] % P
+            i = chosen[k] % V
             if not ready[i]:
                 z[i], ready[i] = rows[i], True
             numbers[:, c] = part * weight[k], variance[k], shift[k], tilt[k]
             shared = k > 0 and places[k] == places[k - 1]
             which[:, c] = kept[g] * M + chosen[k], c * B, which[2, c - 1] if shared else c * B, dims[k]
             for a in range(x.shape[2] if block.size > 0 else 1):
-                b = block[r, i, a] if block.size > 0 else 0
+                b = block[r, i % x.shape[1], a] if block.size > 0 else 0
                 theta[c * B + b] = estimates[cells[k] + b]
-                if not shared and (a == 0 or b != block[r, i, a - 1]):
+                if not shared and (a == 0 or b != block[r, i % x.shape[1], a - 1]):
                     root[c * B + b] = roots[places[k] + b]
             c += 1
     chosen, cells, places, dims = which
@@ -225,20 +253,20 @@ def _members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, al
 @inlined
 def _counted(r: int, n: int, x: Any, widest: int, beliefs: Any, allowed: Mask) -> Any:
     """Return ``(weight, variance, z, chosen, shift, tilt)`` of :func:`members`."""
-    size, precision, level = beliefs[6], beliefs[7], beliefs[8]
-    P, M = x.shape[1], beliefs[3].shape[1]
+    size, precision, level, forecast = beliefs[6], beliefs[7], beliefs[8], beliefs[9]
+    P, V, M = x.shape[1], size.shape[1], beliefs[3].shape[1]
     scratch, chosen = np.empty((3, M)), np.empty(M, dtype=np.int64)
-    z, ready = np.empty((P, widest, x.shape[2])), np.zeros(P, dtype=np.bool_)
+    z, ready = np.empty((V, widest, x.shape[2])), np.zeros(V, dtype=np.bool_)
     weight, variance, shift, tilt = scratch[1], scratch[2], np.zeros(M), np.zeros(M)
     weigh(n, beliefs, scratch[0], weight, variance)
     C, total = 0, 0.0
     for k in range(M):
         if weight[k] * M >= NEGLIGIBLE:
-            i = k % P
+            i = k % V
             if level[n, PENALTY, k] > 0.0:
                 shift[C], tilt[C] = of_level(n, k, precision, level)
             if not ready[i]:
-                prepare_map(rows_of_map(x, r, i), size[n, i], precision, allowed, z[i])
+                prepare_view(rows_of_map(x, r, i % P), i >= P, r, size[n, i], precision, forecast, allowed, z[i])
                 ready[i] = True
             total += weight[k]
             chosen[C], weight[C], variance[C] = k, weight[k], variance[k]
@@ -313,7 +341,7 @@ def spreads(
                         along[a] += z[p, j, a] * h
                 start = stop
             for a in range(K):
-                if block.size > 0 and block[r, p, a] != block[r, p, leader]:
+                if block.size > 0 and block[r, p % block.shape[1], a] != block[r, p % block.shape[1], leader]:
                     apart[a] = square[a] + square[leader]  # given the level, two blocks are independent
             if tilt[c] > 0.0:
                 for a in range(K):
@@ -329,10 +357,11 @@ def run_of(first: int, block: Index, r: int, p: int, start: int, K: int) -> tupl
     """Return the cell of an action whose map has its first block there, and where the run of its block ends."""
     if block.size == 0:
         return first, K
+    i = p % block.shape[1]
     stop = start + 1
-    while stop < K and block[r, p, stop] == block[r, p, start]:
+    while stop < K and block[r, i, stop] == block[r, i, start]:
         stop += 1
-    return first + block[r, p, start], stop
+    return first + block[r, i, start], stop
 
 
 @inlined

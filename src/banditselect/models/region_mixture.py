@@ -11,7 +11,7 @@ from ..kernels.features import Features
 from ..kernels.ridge import dot
 from ..runtime.errors import refuse
 from ..runtime.lanes import MemberMove, per_lane
-from ..types import Array, Index
+from ..types import Array, Index, Mask
 from . import learned_sums
 from .mixture import FLAT, Mixture
 from .posterior import HIGH, LOW, SQUARES, center, take_size
@@ -72,7 +72,7 @@ class RegionMixture(Mixture):
         self.updates = np.zeros(N, dtype=np.int64)
         self.rank = np.argsort(regions.order, axis=1)
 
-    def beliefs(self) -> tuple[Any, Any]:
+    def beliefs(self, ids: Index, x: Features, offered: Mask | None) -> tuple[Any, Any]:
         """Return ``ridges`` and ``beliefs`` of ``models.posterior``."""
         bank = self.bank
         return (bank.columns, bank.root, bank.group), self._beliefs()

@@ -193,7 +193,7 @@ class RidgeBank(Bank):
     shape, lanes: the features, of P maps, where model i reads map i modulo P; and the number of lanes.
     dims: width of every model, ``(M,)``; features come padded with zeros to the widest.
     regularization: ``(N, M)``; infinity makes a model a known parameter.
-    center: ``(N, M, d)``, where the ridge penalty is centred; zero if not given.
+    center: ``(N, M, d)``, where the ridge penalty is centred; zero if not given. The d of all arrays may be above dims.
     constant: whether a constant 1 stands before the features; it counts in ``dims``.
     constant_precision: prior precisions of a constant with one of its own, the first feature of every model, ``(M,)``.
     blocks: how many every model has, ``(M,)``; one by default.
@@ -224,7 +224,7 @@ class RidgeBank(Bank):
         each = np.ones(dims.size, dtype=np.int64) if blocks is None else blocks
         first = np.append(0, np.cumsum(each))
         self.owner = np.repeat(np.arange(dims.size), each)
-        N, cells, d = lanes, int(first[-1]), int(dims.max())
+        N, cells, d = lanes, int(first[-1]), int(dims.max()) if center is None else center.shape[2]
         root = np.zeros((N, cells, d, d))
         root[:, :, np.arange(d), np.arange(d)] = 1.0 / np.sqrt(np.repeat(regularization, each, axis=1))[:, :, None]
         if constant_precision is not None:

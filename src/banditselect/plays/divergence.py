@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import kernel
-from ..kernels.features import Features
+from ..kernels.features import ALL_OFFERED, Features
 from ..kernels.ridge import LOGDET, dot, solve_lower
 from ..models.posterior import INFORMATION, members, predictions, spreads
 from ..types import Array, Index, Mask
-from .optimism import ALL_OFFERED
 from .play import Play
 
 ACCURACY = 2.0  #: the largest leverage of a design may be this many times the least possible
@@ -45,7 +44,8 @@ class Divergence(Play):
 
     def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
-        (ridges, beliefs), mask = model.beliefs(), ALL_OFFERED if offered is None else offered
+        ridges, beliefs = model.beliefs(ids, x, offered)
+        mask = ALL_OFFERED if offered is None else offered
         return diverge(ids, x.values, x.block, ridges, beliefs, mask, self.best_share)
 
 

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import inlined, kernel
-from ..kernels.features import Features
+from ..kernels.features import ALL_OFFERED, Features
 from ..models.posterior import members, predictions, spreads
 from ..types import Array, Index, Mask
-from .optimism import ALL_OFFERED
 from .play import Play
 
 CLOSE = 0.05  #: ``expected_regret`` stops where the expected number of actions above its threshold is so close to 1
@@ -47,7 +46,8 @@ class Information(Play):
 
     def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
-        (ridges, beliefs), mask = model.beliefs(), ALL_OFFERED if offered is None else offered
+        ridges, beliefs = model.beliefs(ids, x, offered)
+        mask = ALL_OFFERED if offered is None else offered
         return inform(ids, x.values, x.block, ridges, beliefs, mask, self.floor)
 
 

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import kernel
-from ..kernels.features import Features
+from ..kernels.features import ALL_OFFERED, Features
 from ..runtime.errors import refuse
 from ..types import Array, Index, Mask
-from .optimism import ALL_OFFERED
 from .play import Play
 from .schedules import Power, Schedule, as_schedule
 

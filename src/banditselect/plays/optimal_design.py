@@ -16,11 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import inlined, kernel
-from ..kernels.features import Features, Lookup
+from ..kernels.features import ALL_OFFERED, Features, Lookup
 from ..kernels.ridge import dot, images
 from ..types import Array, Index, Mask
 from .inverse_gaps import Rates, evaluated
-from .optimism import ALL_OFFERED
 from .play import Play
 
 LIGHTEST = 0.01  #: maps that weigh less than this share of the leading one are not explored

@@ -5,11 +5,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import kernel
-from ..kernels.features import Features
+from ..kernels.features import ALL_OFFERED, Features
 from ..types import Array, Index, Mask
 from .play import Play
-
-ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)  #: the mask where every action is offered, of any number
 
 
 class Best(Play):

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
+from ..models.map_views import MapViews
 from ..models.memories import with_memory
 from ..plays.information import Information
 from ..runtime.arguments import argument
 from ..runtime.files import register
 from . import shared
+from .contract import answer
 from .members import MapPolicy, prior_of
 
 
@@ -49,6 +51,12 @@ class FSIDS(MapPolicy):
 
     Notes
     -----
+    Rewards may have a level that all actions of a round share, such as how much a visitor buys, which a map may explain
+    without explaining anything about the actions. So every map without blocks comes in two views: as given, and centred
+    over the actions offered, with a forecast of the level (``models.map_views``, ``docs/math.md``, section 16).
+    ``model_weights`` are those of both; ``level_weight`` is that of the centred ones, ``level_weights`` say which map
+    explains the level. Without an intercept, or with a ``memory``, there is one view.
+
     ``model_weights``, how probable each map is, are calibrated: ``docs/defaults.md``.
 
     Guarantee: for the exact ratio M costs an additive log M in the information; what is played has estimates in it, and
@@ -79,10 +87,14 @@ class FSIDS(MapPolicy):
 
     noise_estimate = shared.NOISE_ESTIMATE
     memory_weights = shared.MEMORY_WEIGHTS
+    level_weight = answer("level_weight", "Weight of the centred views: how probable it is that rewards have a level.")
+    level_weights = answer("level_weights", "How probable it is of each map that it explains the level, ``(M,)``.")
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all maps at several prior scales, played by information-directed play."""
         maps, prior = self._maps(), prior_of(self)
+        if self.intercept and self.memory is None:
+            return MapViews(maps, lanes, noise=self.noise, prior=prior), Information(self.floor)
 
         def build(memory: float | None) -> MapMixture:
             return MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=memory)

@@ -183,13 +183,21 @@ class MapPolicy(Policy):
             return super()._to_current_models(decision)
         _, dims, blocks = self._changes[g]
         theirs, maps = maps_of(dims, blocks, many=True).shaped_one(decision.features, n), self._maps()
-        x = np.zeros((len(theirs), self._n, max(maps.dims) + (max(maps.blocks) > 1)))
+        x, note = np.zeros((len(theirs), self._n, max(maps.dims) + (max(maps.blocks) > 1))), decision.note
+        if note is not None:  # numbers of every map, as wide as the widest
+            if note.shape != (len(theirs), len(dims) * max(dims)):
+                raise refuse("decision", note, f"the note of width {len(dims) * max(dims)} that act gave it")
+            noted = np.zeros((len(theirs), self._n, max(maps.dims)))
         for i, k in enumerate(self._columns(g)):
             if k >= 0:
-                x[:, i, : maps.dims[i]] = theirs[:, k, : maps.dims[i]]
+                d = maps.dims[i]
+                x[:, i, :d] = theirs[:, k, :d]
                 if maps.blocks[i] > 1:
                     x[:, i, -1] = theirs[:, k, -1]
-        return decision._replace(features=x[0] if n is None else x, generation=self._generation)
+                if note is not None:
+                    noted[:, i, :d] = note.reshape(len(theirs), len(dims), -1)[:, k, :d]
+        note = None if note is None else noted.reshape(len(theirs), -1)
+        return decision._replace(features=x[0] if n is None else x, note=note, generation=self._generation)
 
     def _restore_model_history(self, changes: Any) -> None:
         counts = [len(widths) for _, widths, _ in changes] + [self._n]

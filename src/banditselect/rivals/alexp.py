@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import kernel, ridge
-from ..kernels.features import LIMIT, Features
+from ..kernels.features import ALL_OFFERED, LIMIT, Features
 from ..kernels.weights import exponential_weights, normalise
 from ..models.confidence import Ellipsoids, learn_ellipsoids
 from ..models.model import Model
 from ..models.reward_range import RewardRange, count_outside
-from ..plays.optimism import ALL_OFFERED, best_actions
+from ..plays.optimism import best_actions
 from ..policies import shared
 from ..policies.contract import Chosen, answer
 from ..policies.ellipsoid_policy import ridge_per_map
