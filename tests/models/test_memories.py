@@ -32,14 +32,14 @@ def features(rng, kind, K=None):
     return [x, x[..., :2]] if kind.startswith("maps") else x
 
 
-def learned(kind, rounds, memory="learned", rng=None):
-    """Return a policy that has learned so many rewards, which change their sign half-way, and a generator."""
+def learned(kind, rounds, memory="learned", changes=True):
+    """Return a policy that has learned so many rewards, which may change their sign half-way, and a generator."""
     rng, (cls, given) = np.random.default_rng(0), SETTINGS[kind]
     policy = cls(**given, memory=memory)
     for t in range(rounds):
         x = features(rng, kind)
         one = x[1] if isinstance(x, list) else x
-        policy.learn(x, (1.0 if t < rounds / 2 else -1.0) * one.sum() + 2.0 + 0.3 * rng.normal())
+        policy.learn(x, (1.0 if t < rounds / 2 or not changes else -1.0) * one.sum() + 2.0 + 0.3 * rng.normal())
     return policy, rng
 
 
@@ -82,20 +82,20 @@ def test_weights_by_hand(kind):
 
 @pytest.mark.parametrize("kind", list(SETTINGS))
 def test_every_memory_learns_what_it_would_alone(kind):
-    policy, _ = learned(kind, 80)
+    policy, _ = learned(kind, 80, changes=False)
     for memory, mixture in zip(MEMORIES, policy.model.mixtures, strict=True):
-        alone, _ = learned(kind, 80, min(memory, ENDLESS))
+        alone, _ = learned(kind, 80, min(memory, ENDLESS), changes=False)
         np.testing.assert_allclose(mixture.bank.theta, alone.model.bank.theta, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(mixture.weights(), alone.model.weights(), rtol=1e-7, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", list(SETTINGS))
 def test_one_memory_of_weight_1_plays_as_it_would_alone(kind):
-    policy, rng = learned(kind, 80)
+    policy, rng = learned(kind, 80, changes=False)
     x = features(rng, kind, 6)
     for g, memory in enumerate(MEMORIES):
         policy.model.weight[:] = np.arange(4) == g
-        alone, _ = learned(kind, 80, min(memory, ENDLESS))
+        alone, _ = learned(kind, 80, min(memory, ENDLESS), changes=False)
         np.testing.assert_allclose(policy.probabilities(x), alone.probabilities(x), rtol=1e-7, atol=1e-10)
 
 
@@ -130,6 +130,29 @@ def test_the_members_of_all_memories_are_one_mixture(kind):
     np.testing.assert_allclose(total, within + between, atol=1e-12)
     assert noise == pytest.approx(sum(w[g] * p[5] for g, p in enumerate(parts)))
     assert constant == pytest.approx(sum(w[g] * p[6] for g, p in enumerate(parts)))
+
+
+@pytest.mark.parametrize("kind", list(SETTINGS))
+def test_the_infinite_memory_restarts_when_it_has_lost_its_weight(kind):
+    """It is then that of a fresh policy which learns the later rewards, counted from the same first reward."""
+    policy, rng = learned(kind, 200, changes=False)
+    model, restarted = policy.model, 0
+    for _ in range(40):
+        before = model.mixtures[0].bank.updates[0]
+        x = features(rng, kind)
+        one = x[1] if isinstance(x, list) else x
+        policy.learn(x, -one.sum() + 2.0 + 0.3 * rng.normal())
+        if model.mixtures[0].bank.updates[0] <= before:
+            restarted += 1
+            assert model.mixtures[0].bank.updates[0] == 2
+    assert restarted >= 1
+    assert model.updates[0] == policy.rounds == 240
+    first = [mixture.moments[0, posterior.FIRST] for mixture in model.mixtures]
+    np.testing.assert_array_equal(first, first[0])
+    np.testing.assert_array_equal(model.mixtures[0].size, model.mixtures[3].size)
+    old = learned(kind, 200, ENDLESS, changes=False)[0].model.noise()[0]
+    assert np.isfinite(model.noise()[0])
+    assert model.mixtures[0].noise()[0] < 20.0 * old
 
 
 @pytest.mark.parametrize("kind", list(SETTINGS))
@@ -191,7 +214,8 @@ def test_lanes_and_files(tmp_path):
         sign = np.where(t < 40, 1.0, [1.0, -1.0, -1.0])
         policy.update(decision, sign * decision.features[:, 0].sum(axis=1) + 0.1 * rng.normal(size=3))
     assert policy.memory_weights.shape == (3, 4)
-    assert policy.memory_weights[0, 0] > 0.5 > policy.memory_weights[1, 0]
+    assert policy.memory_weights[0, 0] > 0.5
+    assert policy.memory_weights[1, 0] < 0.9 * policy.memory_weights[0, 0]
     policy.save(tmp_path / "policy.bsel")
     again = load(tmp_path / "policy.bsel")
     x = rng.normal(size=(3, 2, 5, 3))
@@ -203,11 +227,7 @@ def test_lanes_and_files(tmp_path):
 
 
 def test_a_flip_is_noticed_and_forgotten():
-    """Thirty rounds after a flip a short memory has all the weight, where nothing changes the infinite one most of it.
-
-    Means over 50 lanes each: of 600 lanes, the infinite memory had .86 +- .003 at round 400 (standard error); 30 rounds
-    later .86 +- .003 where nothing changed, elsewhere .009 at most, and the shortest memory more than any other.
-    """
+    """Where nothing changes the infinite memory keeps its weight; after a flip it restarts, and is right soon."""
     policy = LinIDS(dim=3, lanes=100, memory="learned", seed=3)
     rng, theta, flips, found = np.random.default_rng(5), np.array([1.0, -1.0, 0.5]), np.repeat([False, True], 50), {}
     for t in range(1, 481):
@@ -215,12 +235,12 @@ def test_a_flip_is_noticed_and_forgotten():
         sign = np.where(flips & (t > 400), -1.0, 1.0)
         policy.update(decision, sign * (decision.features @ theta) + 0.5 * rng.normal(size=100))
         found[t] = policy.memory_weights
+    learned = policy.model.mixtures[0].bank.updates
     assert found[400].mean(axis=0)[0] > 0.75
-    assert found[430][~flips].mean(axis=0)[0] > 0.75
-    assert found[430][flips].mean(axis=0)[0] < 0.05
-    assert (found[430][flips].argmax(axis=1) == 3).all()
+    assert (learned[~flips] == 480).sum() >= 45
+    assert (learned[flips] <= 81).all()
     sign = np.where(flips, -1.0, 1.0)[:, None]
-    assert ((policy.parameters * sign) @ theta > 0.0).all()
+    assert np.abs(policy.parameters - sign * theta).mean() < 0.1
 
 
 def test_refusals():

@@ -9,6 +9,7 @@ import numpy as np
 from ..kernels import kernel
 from ..kernels.features import Features
 from ..kernels.weights import normalise
+from ..runtime.lanes import parts_of
 from ..types import Array, Index, Mask
 from . import posterior
 from .mixture import Mixture
@@ -26,6 +27,8 @@ PRIOR = (0.8, 1.0 / 15.0, 1.0 / 15.0, 1.0 / 15.0)
 RATE = 1.0 / 3.0
 """A squared error counts this over the noise variance. A normal density has 1/2, too much where the noise varies."""
 
+LOST = 0.2  #: the infinite memory restarts where its weight falls below this part of the weight to be given back
+
 SHARE = 0.3  #: after t rewards, this over t of the weights is given back to the prior
 
 
@@ -38,8 +41,10 @@ class Memories(Model):
     .. math:: w_g \leftarrow (1 - \sigma_t) \frac{w_g e^{-(y - f_g)^2 / (3 s^2)}}{\sum_h w_h e^{-(y - f_h)^2 / (3 s^2)}}
               + \sigma_t \pi_g, \qquad \sigma_t = \frac{0.3}{t}.
 
-    So a memory that was bad for long returns. While all rewards are equal the weights stay. The posterior is the
-    mixture of those of the memories: a play sees the members of all (``docs/math.md``, section 14).
+    So a memory that was bad for long returns. While all rewards are equal the weights stay. Where the fraction of the
+    infinite memory is below a fifth of :math:`\sigma_t \pi_g`, it restarts, and learns from y on: else it would never
+    forget the world before a change. The posterior is the mixture of those of the memories: a play sees the members of
+    all (``docs/math.md``, section 14).
 
     Parameters
     ----------
@@ -48,7 +53,7 @@ class Memories(Model):
     Attributes
     ----------
     weight: of the memories, ``(N, G)``.
-    mixtures: of all memories, the infinite one first.
+    mixtures: of all memories, the infinite one first.  start: that one, before any reward.
     """
 
     state: tuple[str, ...] = ("weight",)
@@ -57,11 +62,11 @@ class Memories(Model):
     fixed_members = "rewards fade: memory has to be None"
 
     def __init__(self, build: Callable[[float], Mixture]) -> None:
-        self.mixtures = [build(memory) for memory in MEMORIES]
+        self.mixtures, self.start = [build(memory) for memory in MEMORIES], build(math.inf)
         super().__init__(self.mixtures[0].shape)
         self.weight = np.tile(PRIOR, (len(self.mixtures[0].size), 1))
 
-    updates = property(lambda self: self.mixtures[0].updates)  #: the number of rewards learned, ``(N,)``
+    updates = property(lambda self: self.mixtures[-1].updates)  #: the number of rewards learned, ``(N,)``
 
     def beliefs(self, ids: Index, x: Features, offered: Mask | None) -> tuple[Any, Any]:
         """Return ``ridges`` and ``beliefs`` of ``models.posterior``."""
@@ -72,9 +77,20 @@ class Memories(Model):
         """Learn ``x (n, P, d)`` and ``y (n,)``."""
         alone, scaled = x.as_actions(), y / self.mixtures[0]._reward_unit()[ids]
         ridges, beliefs = self.beliefs(ids, alone, None)
-        weigh_memories(ids, alone.values, alone.block, scaled, ridges, beliefs, self.updates, np.array(PRIOR))
+        lost = weigh_memories(ids, alone.values, alone.block, scaled, ridges, beliefs, self.updates, np.array(PRIOR))
+        if lost.any():
+            self._restart(ids[lost])
         for mixture in self.mixtures:
             mixture.learn(ids, x, y, note)
+
+    def _restart(self, ids: Index) -> None:
+        """Let the infinite memory begin anew; mean and variance of its rewards count as those of one."""
+        endless = self.mixtures[0]
+        endless.moments[ids, SQUARES] /= np.maximum(endless.rounds[ids] - 1.0, 1.0)
+        endless.level[ids] = self.start.level[ids]
+        for (_, part), (_, fresh) in zip(parts_of(endless), parts_of(self.start), strict=True):
+            part.copy_lanes(ids, fresh)
+        endless.bank.updates[ids] = endless.bank.forgetting.seen[ids] = 1  # type: ignore[union-attr]
 
     @property
     def memory_weights(self) -> Array:
@@ -116,10 +132,14 @@ def with_memory(memory: float | str | None, build: Callable[[float | None], Mixt
 @kernel
 def weigh_memories(
     ids: Index, x: Array, block: Index, y: Array, ridges: Any, beliefs: Any, updates: Index, prior: Array
-) -> None:
-    """Weigh memories by their forecasts of the rewards ``y (n,)`` of features ``x (n, P, 1, d)``, not yet learned."""
+) -> Mask:
+    """Weigh memories by their forecasts of the rewards ``y (n,)`` of features ``x (n, P, 1, d)``, not yet learned.
+
+    Return in which rows the infinite memory has lost its weight, ``(n,)``.
+    """
     of_each, weight = ridges
     allowed, forecast, log_weight = np.ones(1, dtype=np.bool_), np.empty(1), np.empty(prior.size)
+    lost = np.zeros(ids.size, dtype=np.bool_)
     for r in range(ids.size):
         n, noise = ids[r], 0.0
         if beliefs[0][2][n, SQUARES] > 0.0:
@@ -132,5 +152,7 @@ def weigh_memories(
                 log_weight[g] = math.log(weight[n, g]) - min(RATE * error**2 / noise, LARGEST)
             normalise(log_weight, weight[n])
         share = SHARE / (updates[n] + 1.0)
+        lost[r] = weight[n, 0] < LOST * share * prior[0]
         for g in range(prior.size):
             weight[n, g] = (1.0 - share) * weight[n, g] + share * prior[g]
+    return lost
