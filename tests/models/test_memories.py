@@ -80,6 +80,31 @@ def test_weights_by_hand(kind):
     assert moved > 0.1
 
 
+def test_the_weights_follow_the_best_sequence_of_memories():
+    """The lemma of docs/math.md, section 14, for no change and for every single one, by the weights of a policy."""
+    policy, rng = learned("one map", 0)
+    model, losses, mixed, T = policy.model, [], 0.0, 120
+    for t in range(T):
+        x = features(rng, "one map")
+        y = float((1.0 if t < 60 else -1.0) * x.sum() + 0.3 * rng.normal())
+        loss = np.zeros(4)
+        if model.mixtures[0].moments[0, posterior.SQUARES] > 0.0:
+            found = [forecast(mixture, [x]) for mixture in model.mixtures]
+            error = y - model.mixtures[0].moments[0, posterior.FIRST] - np.array([f for f, _ in found])
+            loss = error**2 / (3.0 * found[0][1])
+        losses.append(loss)
+        mixed -= math.log(policy.memory_weights @ np.exp(-loss))
+        policy.learn(x, y)
+    before = np.concatenate([np.zeros((1, 4)), np.cumsum(losses, axis=0)])
+    price = 0.3 * math.log(T) + 0.47
+    assert (mixed <= before[-1] - np.log(PRIOR) + price).all()
+    for t in range(2, T + 1):  # the second memory from round t on
+        for g in range(4):
+            change = before[-1] - before[t - 1] + math.log((t - 1) / 0.3) - np.log(PRIOR)
+            assert (mixed <= before[t - 1, g] - math.log(PRIOR[g]) + change + price).all()
+    assert mixed < before[-1, 0]
+
+
 @pytest.mark.parametrize("kind", list(SETTINGS))
 def test_every_memory_learns_what_it_would_alone(kind):
     policy, _ = learned(kind, 80, changes=False)
