@@ -180,3 +180,12 @@ def test_a_decision_waits_with_the_means_it_was_made_with(tmp_path):
     late.update(type(decision).from_dict(decision.to_dict()), 0.7)
     np.testing.assert_array_equal(soon.model.bank.theta, late.model.bank.theta)
     np.testing.assert_array_equal(soon.level_weights, late.level_weights)
+
+
+def test_actions_that_are_alike_but_for_rounding_are_alike():
+    """The mean of equal numbers is off by rounding: a map without differences must not learn from these."""
+    policy, rng = FSIDS(n_models=1, dim=1), np.random.default_rng(0)
+    for _ in range(50):
+        policy.update(policy.act(np.full((1, 3, 1), rng.normal())), rng.normal())
+    assert policy.model.size[0, 1] == 0.0
+    np.testing.assert_array_equal(policy.probabilities(np.full((1, 3, 1), 0.1)), np.full(3, 1.0 / 3.0))

@@ -107,9 +107,7 @@ class MapMixture(Mixture):
         self.blocks = blocks
         self.precisions = np.stack([constants, penalties])
         share = np.where(divided, 0.0, centered or 0.0)
-        self.log_view = (
-            np.log(views * np.maximum(np.where(twin, share, 1.0 - share), NEVER)) if views > 1 else 0.0 * share
-        )
+        self.log_view = np.log(np.maximum(views * np.where(twin, share, 1.0 - share), NEVER))
         self.log_prior += self.log_view
         if intercept and divided.any():
             self.level[:, PENALTY] = np.where(divided & ~twin, penalties, 0.0)
@@ -326,7 +324,7 @@ def learn_mixture(
         for v in range(V):
             c = first if v < P else first + 1
             for j in range(d):
-                z[r, v, c + j] = x[r, v, j] if v < P else x[r, v - P, j] - bar[r, v - P, j]
+                z[r, v, c + j] = x[r, v, j] if v < P else posterior.apart(x[r, v - P, j], bar[r, v - P, j])
                 squares[r, v] += z[r, v, c + j] ** 2
     for r in range(ids.size):
         n = ids[r]
@@ -365,7 +363,7 @@ def drifts(ids: Index, x: Array, bar: Array, sums: Any, drift: float) -> bool:
         for v in range(size.shape[1]):
             square = 0.0
             for j in range(x.shape[2]):
-                square += (x[r, v, j] if v < P else x[r, v - P, j] - bar[r, v - P, j]) ** 2
+                square += (x[r, v, j] if v < P else posterior.apart(x[r, v - P, j], bar[r, v - P, j])) ** 2
             if abs(_off(ids[r], v, square, size, logs, counted)) > drift:
                 return True
     return False

@@ -15,7 +15,7 @@ from ..runtime.shapes import ExactShape, maps_of
 from ..types import Array, Index, Mask
 from .evidence import log_sum
 from .map_mixture import DRIFT, NEVER, MapMixture, drifts, learn_mixture
-from .posterior import FIRST, NEGLIGIBLE, weigh
+from .posterior import FIRST, NEGLIGIBLE, ROUNDING, weigh
 
 CENTERED = 0.5  #: prior weight of the centred view of a map
 LEVEL_SCALES = (1.0, 1e2)  #: prior scales of the maps that forecast the level
@@ -47,13 +47,13 @@ class MapViews(MapMixture):
 
     Attributes
     ----------
-    side: the mixture that forecasts the level.
+    forecaster: the mixture that forecasts the level.
     """
 
     def __init__(self, shape: ExactShape, lanes: int, *, noise: ArrayLike | None, prior: Array) -> None:
         super().__init__(shape, lanes, intercept=True, noise=noise, prior=prior, centered=CENTERED)
         means = maps_of(shape.dims, many=True)
-        self.side = MapMixture(means, lanes, intercept=True, noise=noise, prior=prior, scales=LEVEL_SCALES)
+        self.forecaster = MapMixture(means, lanes, intercept=True, noise=noise, prior=prior, scales=LEVEL_SCALES)
         self.note_width, self._warned = len(shape.dims) * max(shape.dims), False
 
     def note(self, ids: Index, x: Features, offered: Mask | None) -> Array:
@@ -65,9 +65,9 @@ class MapViews(MapMixture):
 
     def beliefs(self, ids: Index, x: Features, offered: Mask | None) -> tuple[Any, Any]:
         """Return ``ridges`` and ``beliefs`` of ``models.posterior``."""
-        bank, side = self.bank, self.side
-        level = level_forecasts(ids, self._means(x, offered), side.bank.arrays(), side._beliefs(), self.moments)
-        return (bank.theta, bank.root, bank.dims, bank.first), self._beliefs(level[0])
+        bank, level = self.bank, self.forecaster
+        forecast = level_forecasts(ids, self._means(x, offered), level.bank.arrays(), level._beliefs(), self.moments)
+        return (bank.theta, bank.root, bank.dims, bank.first), self._beliefs(forecast[0])
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn ``x (n, M, d)`` and ``y (n,)``, in one kernel unless a size drifts."""
@@ -79,20 +79,22 @@ class MapViews(MapMixture):
             self._look(ids)
 
     def _learn_and_resize(self, ids: Index, features: Any, y: Array, noted: bool) -> None:
-        side, (x, _, bar) = self.side, features
-        before = Snapshot((part, ids) for part in (self, self.bank, side, side.bank))
+        forecaster, (x, _, bar) = self.forecaster, features
+        before = Snapshot((part, ids) for part in (self, self.bank, forecaster, forecaster.bank))
         try:
-            self._resize(ids, np.concatenate([x, x - bar], axis=1))
-            side._resize(ids, bar)
+            gap = x - bar
+            gap[np.abs(gap) <= ROUNDING * np.abs(x)] = 0.0
+            self._resize(ids, np.concatenate([x, gap], axis=1))
+            forecaster._resize(ids, bar)
             self._learn_views(ids, features, y, noted, math.inf)
         except BaseException:
             before.restore()
             raise
 
     def _learn_views(self, ids: Index, features: Any, y: Array, noted: bool, drift: float) -> bool:
-        side = self.side
+        forecaster = self.forecaster
         maps = self.bank.arrays(), self._sums(), self.level
-        means = side.bank.arrays(), side._sums(), side.level, side._beliefs()
+        means = forecaster.bank.arrays(), forecaster._sums(), forecaster.level, forecaster._beliefs()
         return learn_views(ids, features, y, maps, means, noted, drift)
 
     def _look(self, ids: Index) -> None:
@@ -125,7 +127,7 @@ class MapViews(MapMixture):
 
     def level_weights(self) -> Array:
         """Return how probable it is of each map that it explains the level, ``(N, M)``."""
-        return self.side.weights()
+        return self.forecaster.weights()
 
     def _mean_estimates(self) -> Array:
         """Return the estimates of the maps as given, means over scales, ``(N, cells, d)``."""
@@ -143,20 +145,20 @@ class MapViews(MapMixture):
 
     def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
         """Weigh the maps as :class:`MapMixture` does, and in the forecast of the level those that stay as they were."""
-        side, kept = self.side, self.n_models - shares.size
+        forecaster, kept = self.forecaster, self.n_models - shares.size
         super().reweigh(total, shares, replayed)
-        log_weight = side.weigh(np.arange(len(side.size)))[0].reshape(len(total), -1, self.n_models)[:, :, :kept]
-        side.reweigh(log_sum(log_weight.reshape(len(total), -1)), shares, False)
+        log_weight = forecaster.weigh(np.arange(total.size))[0].reshape(total.size, -1, self.n_models)[:, :, :kept]
+        forecaster.reweigh(log_sum(log_weight.reshape(total.size, -1)), shares, False)
 
     @contextlib.contextmanager
     def asleep(self, ids: Index, models: Index) -> Iterator[None]:
         """Learn a reward that these maps know nothing about."""
-        side = self.side
-        with super().asleep(ids, models), side.asleep(ids, models):
-            at = np.ix_(ids, side._at_all_scales(models))
-            kept, side.log_prior[at] = side.log_prior[at], math.log(NEVER)  # they forecast nothing either
+        forecaster = self.forecaster
+        with super().asleep(ids, models), forecaster.asleep(ids, models):
+            at = np.ix_(ids, forecaster._at_all_scales(models))
+            kept, forecaster.log_prior[at] = forecaster.log_prior[at], math.log(NEVER)  # they forecast nothing either
             yield
-            side.log_prior[at] = kept
+            forecaster.log_prior[at] = kept
 
 
 @kernel
@@ -225,5 +227,5 @@ def learn_views(ids: Index, features: Any, y: Array, maps: Any, means: Any, note
     if noted:
         level = level_forecasts(ids, bar, means[0], means[3], maps[1][1])
         none = np.empty((0, 0), np.int64)
-        learn_mixture(ids, (bar, none, bar[:0], level[:, :0]), y, means[0], means[1], means[2], 1.0, np.inf)
+        learn_mixture(ids, (bar, none, bar[:0], np.empty((2, 0))), y, means[0], means[1], means[2], 1.0, np.inf)
     return learn_mixture(ids, (x, block, bar, level), y, maps[0], maps[1], maps[2], 1.0, np.inf)

@@ -40,6 +40,7 @@ from ..kernels.weights import normalise
 from ..types import Array, Index, Mask
 
 NEGLIGIBLE = 1e-3  #: of an act members are left out that weigh less than this over their number; the others sum to 1
+ROUNDING = 1e-12  #: features that are so close to their mean, by their own size, are equal
 TRUST = 1.0  #: shape of the inverse gamma prior of the variance
 ROOT_HALF = 0.7071067811865476
 
@@ -55,7 +56,7 @@ INFORMATION, MOMENT, PENALTY = 0, 1, 2  #: rows of ``level``: the two sums, and 
 # The weights.
 
 
-@inlined
+@kernel
 def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Array) -> None:
     """Write log weights up to a constant, weights and noise variances of the members of lane ``n``, ``(members,)``.
 
@@ -135,6 +136,13 @@ def prepare_map(rows: Array, size: float, precision: float, allowed: Mask, out: 
             out[first + j, a] = factor * rows[a, j]
 
 
+@inlined
+def apart(value: float, mean: float) -> float:
+    """Return ``value - mean``, 0 if that is no more than rounding."""
+    gap = value - mean
+    return gap if abs(gap) > ROUNDING * abs(value) else 0.0
+
+
 @kernel
 def prepare_view(
     rows: Array, centered: bool, r: int, size: float, precision: float, forecast: Array, allowed: Mask, out: Array
@@ -154,7 +162,7 @@ def prepare_view(
                 total += rows[a, j]
                 count += 1
         for a in range(rows.shape[0]):
-            less[a, j] -= total / count
+            less[a, j] = apart(rows[a, j], total / count)
     prepare_map(less, size, precision, allowed, out[1:])
     out[0] = forecast[r]
 
