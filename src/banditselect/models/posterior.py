@@ -2,7 +2,8 @@
 
 Of M maps and J prior scales, member ``j M + i`` is map ``i`` at scale ``j``; so it is with regions and noise levels. A
 mixture comes as two tuples. ``ridges`` is ``(theta, root, dims, first)`` for maps, for regions ``(columns, root,
-group)``. The weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size,
+group)``; several mixtures of the same rewards as ``(ridges of each, share (N, G))`` and ``(beliefs of each)``. The
+weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size,
 precision, level, forecast)``:
 
 * ``evidence (N, 3, members)`` as in ``kernels.ridge``, for rewards counted from the first;
