@@ -27,6 +27,7 @@ def every_map():
         "hashed": maps.HashedInteractions(context=hashed + AGE, items=YEAR + maps.Categories("id"), width=16, seed=2),
         "disjoint": maps.Disjoint(context=maps.Fourier(AGE, width=4, bandwidth=0.5), items=YEAR, capacity=3),
         "levels": maps.Disjoint(),
+        "any": maps.HashedInteractions(context=maps.AnyColumns(), items=maps.AnyColumns(width=3), width=8),
         "online": maps.Outer(
             context=maps.Numbers("age", scale="online", indicator=True),
             items=maps.Text("tags", units="letters", ngrams=(2, 3), width=6),

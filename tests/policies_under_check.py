@@ -190,6 +190,7 @@ BINDINGS = {
     "SparseOFUL corrected": SparseOFUL.bind(**MAPS, noise=0.1, confidence="corrected", **BOUNDS),
     "SparseOFUL paper": SparseOFUL.bind(**MAPS, noise=0.1, confidence="paper", **BOUNDS),
     "OnMap": on_map(OFUL.bind(dim=D, noise=0.1), 1),
+    "OnMap blocks": on_map(LinIDS.bind(dim=D, blocks=3), 1),
 }
 
 WIDE = "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds"

@@ -146,3 +146,25 @@ def test_learned_weights_are_those_of_the_mixture_and_play_is_by_inverse_gaps_of
 def test_what_is_learned_cannot_be_told(name, value, wanted):
     with pytest.raises(ValueError, match=f'FSSquareCB: {name}: got .*, expected {wanted}, since weighting="learned"'):
         FSSquareCB(n_models=2, dim=2, weighting="learned", **{name: value})
+
+
+def played_with_noise(noise, told, rounds):
+    """Return FS-OFUL after some rounds of two maps, of which the second is true."""
+    rng, policy = np.random.default_rng(0), FSOFUL(n_models=2, dim=[3, 2], **told)
+    for _ in range(rounds):
+        decision = policy.act([rng.normal(size=(4, 3)), rng.normal(size=(4, 2))])
+        policy.update(decision, decision.features[1, :2] @ [0.6, -0.6] + noise * rng.normal())
+    return policy
+
+
+def test_a_guessed_noise_that_is_far_too_large_is_named_once():
+    """Residuals of .5 are right, of .2 still within a factor 3; 100 rewards decide, and no later one."""
+    assert (
+        played_with_noise(0.5, {}, 100).squared_radii[1] == played_with_noise(0.5, {"noise": 0.5}, 100).squared_radii[1]
+    )
+    played_with_noise(0.2, {}, 100)
+    played_with_noise(0.01, {"noise": 0.5}, 100)
+    played_with_noise(0.01, {}, 99)
+    with pytest.warns(RuntimeWarning, match=r"FSOFUL: the noise is a guess, 0\.5, .* pass noise=") as given:
+        played_with_noise(0.01, {}, 250)
+    assert len(given) == 1

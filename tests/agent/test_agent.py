@@ -89,6 +89,43 @@ def test_whatever_records_hold_there_is_a_decision():
         agent.update(choice, 1.0)
 
 
+def test_records_with_no_column_that_the_maps_read_are_served_with_one_warning():
+    agent = agent_of(maps=[TASTE, ARMS])
+    with pytest.warns(RuntimeWarning, match="context: no map reads one of the columns aeg; the maps read age"):
+        agent.act({"aeg": 20.0}, ITEMS)
+    agent.act({"aeg": 20.0}, ITEMS)
+    with pytest.warns(RuntimeWarning, match="items: no map reads one of the columns cost; the maps read id, price"):
+        agent.act({"age": 20.0}, [{"cost": 2.0}, {"cost": 3.0}])
+    agent.act({"age": 20.0}, [{"cost": 2.0}])
+    silent = agent_of()
+    for context in (None, {}, "someone", {"age": 3.0, "aeg": 2.0}):
+        silent.act(context, [{"cost": 3.0}, ITEMS[0]])  # one item has a price
+    agent_of(maps=[maps.Function(lambda context, items: np.ones((len(items), 1)), width=1)]).act({"a": 1}, [{"b": 2}])
+
+
+def test_new_maps_decide_which_columns_are_read():
+    agent = agent_of(maps={"price": PRICE})
+    agent.act({"aeg": 20.0}, ITEMS)  # nothing of the context is read
+    agent.add_maps({"taste": TASTE})
+    with pytest.warns(RuntimeWarning, match="context"):
+        agent.act({"aeg": 20.0}, ITEMS)
+
+
+def test_without_examples_it_learns_from_any_columns(tmp_path):
+    """Old visitors like dear items, young ones cheap items; uniform play is right in half of the rounds."""
+    agent, rng, right = Agent(seed=2, id="sku"), np.random.default_rng(1), []
+    items = [{"sku": "tea", "price": 2.0}, {"sku": "wine", "price": 40.0}]
+    for t in range(300):
+        age = float(rng.integers(18, 80))
+        choice = agent.act({"age": age, "country": "FR"}, items, key="shop" if t % 2 else None)
+        right.append((choice.item == "wine") == (age > 49))
+        agent.update(choice, float(right[-1]))
+    assert np.mean(right[-100:]) > 0.85
+    agent.save(tmp_path / "agent.bsel")
+    again = load(tmp_path / "agent.bsel")
+    assert again.act({"age": 20.0}, items).probability == agent.act({"age": 20.0}, items).probability
+
+
 def test_registered_items_are_replaced_by_id_and_named_by_their_column():
     agent = agent_of()
     agent.register([{"sku": 1, "price": 5.0}, {"sku": 2, "price": 1.0}], id="sku")

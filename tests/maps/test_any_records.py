@@ -52,6 +52,7 @@ def test_features_are_finite_and_those_of_kept_items_whatever_comes(context, ite
             assert ((block >= 0) & (block < fitted.blocks)).all(), name
 
 
+@pytest.mark.filterwarnings("ignore:candidates")
 @settings(max_examples=40)
 @given(contexts=st.lists(records, max_size=5), items=st.lists(records, max_size=5) | st.none())
 def test_maps_are_fitted_to_whatever_comes(contexts, items):

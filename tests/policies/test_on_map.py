@@ -3,7 +3,21 @@
 import numpy as np
 import pytest
 
-from banditselect import OFUL, Catalogue, LinTS, SquareCB, given, load, on_map, simulate
+from banditselect import (
+    OFUL,
+    BiasOFUL,
+    Blocked,
+    Catalogue,
+    LinIDS,
+    LinTS,
+    Power,
+    RegretBalancing,
+    SquareCB,
+    given,
+    load,
+    on_map,
+    simulate,
+)
 from banditselect.policies import OnMap
 from banditselect.problems import Instances, Problem
 from banditselect.runtime.arguments import argument
@@ -39,6 +53,73 @@ def test_every_lane_sees_its_own_map(base, items, tmp_path):
     for n, row in ((2, 0), (1, 1)):
         expected = alone[n].probabilities(some[row])
         assert (p is None and expected is None) or np.array_equal(p[row], expected)
+
+
+DISJOINT = {"n_models": 3, "dim": [12, 12, 4], "blocks": 4}
+
+
+def test_on_a_problem_with_blocks_the_policy_inside_learns_the_blocks():
+    """On one map it is the policy that learns that map alone; one that knows no blocks gets them side by side."""
+    policy = on_map(LinIDS.bind(), 1).resolve(DISJOINT, {})(seed=0)
+    assert (policy.policy.dim, policy.policy.blocks, policy.parameters.shape) == (3, 4, (4, 3))
+    assert on_map(LinIDS.bind(), 2).resolve(DISJOINT | {"blocks": [4, 4, 2]}, {})().parameters.shape == (2, 2)
+    assert on_map(LinIDS.bind(dim=12), 1).resolve(DISJOINT, {})().parameters.shape == (12,)
+    assert on_map(BiasOFUL.bind(center=np.zeros(12), noise=1.0), 1).resolve(DISJOINT, {})().parameters.shape == (12,)
+    assert on_map(LinIDS.bind(), given.model).resolve(DISJOINT | {"dim": 12}, {"model": 2})().parameters.shape == (4, 3)
+    with pytest.raises(ValueError, match="on_map: index"):
+        on_map(LinIDS.bind(), [0, 2]).resolve(DISJOINT, {})
+
+
+@pytest.mark.parametrize("items", [False, True])
+def test_with_blocks_every_lane_is_its_map_alone(items, tmp_path):
+    rng = np.random.default_rng(0)
+    tables, block = rng.normal(size=(2, 50, 3)), rng.integers(0, 4, size=50)
+    catalogue = Catalogue([Blocked(tables[0], block), Blocked(tables[1], block), rng.normal(size=(50, 2))])
+    lanes = on_map(LinIDS(dim=3, blocks=4, lanes=2), [1, 0])
+    alone = [LinIDS(dim=3, blocks=4, seed=(0, n)) for n in range(2)]
+    for t in range(30):
+        chosen = rng.integers(0, 50, size=(2, 5))
+        maps = [Blocked(table[chosen], block[chosen]) for table in tables]
+        decision = lanes.act(catalogue.offer(chosen) if items else [*maps, rng.normal(size=(2, 5, 2))])
+        for n, policy in enumerate(alone):
+            one = policy.act(Blocked(tables[1 - n][chosen[n]], block[chosen[n]]))
+            assert one.action == decision.action[n]
+            policy.update(one, tables[0][chosen[n, one.action], 0])
+        lanes.update(decision, tables[0][chosen[np.arange(2), decision.action], 0])
+        if t == 10:
+            lanes.save(tmp_path / "lanes.bsel")
+            lanes = load(tmp_path / "lanes.bsel")
+    np.testing.assert_array_equal(lanes.parameters, [policy.parameters for policy in alone])
+
+
+def test_a_master_over_maps_with_blocks():
+    policy = RegretBalancing(
+        bases=[on_map(SquareCB(dim=2, blocks=3), 0), on_map(SquareCB(dim=2), 1)], reference=Power(1.0, 0.5)
+    )
+    x, block = np.random.default_rng(0).normal(size=(2, 4, 2)), np.array([0, 2, 1, 2])
+    for reward in (1.0, 0.0, 0.5):
+        policy.update(policy.act([Blocked(x[0], block), x[1]]), reward)
+    policy.learn([Blocked(x[0, 0], np.int64(2)), x[1, 0]], 1.0)
+    assert policy.bases[0].parameters.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        [np.ones((4, 2))],
+        [np.ones((4, 2)), np.ones((4, 2))],
+        [np.ones((4, 2)), Blocked(np.ones((4, 3)), np.zeros(4, dtype=int))],
+        [np.ones((4, 2)), Blocked(np.ones((4, 2)), np.full(4, 3))],
+        Blocked(np.ones((4, 2)), np.zeros(4, dtype=int)),
+        np.ones((2, 4, 2)),
+        7,
+    ],
+)
+def test_features_without_the_blocks_of_the_map_are_refused(features):
+    policy = on_map(SquareCB(dim=2, blocks=3), 1)
+    with pytest.raises(ValueError, match="features"):
+        policy.act(features)
+    policy.act([np.ones((4, 5)), Blocked(np.ones((4, 2)), np.arange(4) % 3)])
 
 
 def test_lanes_are_added_with_maps_of_their_own():

@@ -210,6 +210,10 @@ def test_common_shapes():
     assert common_shape("bases", [AnyShape(), AnyShape()]) == AnyShape()
     assert common_shape("bases", [SomeMaps(((0, 2),)), AnyShape(), some]) == some
     assert common_shape("bases", [some, RAGGED_3]) == RAGGED_3
+    blocks, other = SomeMaps(((1, 2),), parts=(3,)), SomeMaps(((0, 4),))
+    assert common_shape("bases", [blocks, other]) == SomeMaps(((1, 2), (0, 4)), parts=(3, 1))
+    exact = ExactShape((4, 2), many=True, blocks=(1, 3))
+    assert common_shape("bases", [blocks, exact, other]) == exact
 
 
 def test_a_number_of_actions_is_common_to_all_that_know_it():
@@ -240,6 +244,8 @@ RAGGED_3 = ExactShape((2, 5, 2), many=True)
         ([SomeMaps(((3, 2),)), MAPS], 0),
         ([MAPS, SomeMaps(((1, 3),))], 1),
         ([SomeMaps(((0, 2),)), SomeMaps(((0, 3),))], 1),
+        ([SomeMaps(((0, 2),)), SomeMaps(((0, 2),), parts=(3,))], 1),
+        ([SomeMaps(((0, 2),), parts=(3,)), MAPS], 0),
     ],
 )
 def test_shapes_that_do_not_go_together(shapes, index):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..maps import FeatureMap, Records
+from ..maps.unknown import without_examples
 from ..policies import FSIDS, Binding, Policy
 from ..policies.members import MapPolicy
 from ..runtime import constraints, errors, files, inputs
@@ -21,7 +22,7 @@ from ..types import Array, Blocked
 from . import explanations
 from .decision import AgentDecision, Key, checked_key, serves_one
 from .explanations import Explanation, FeatureScale
-from .features import build, played_item, replayed, sample_row, takes, to_policy_input
+from .features import UnreadColumns, build, played_item, replayed, sample_row, takes, to_policy_input
 from .learners import LaneTable
 
 
@@ -35,7 +36,8 @@ class Agent:
 
     Parameters
     ----------
-    maps: feature maps, fitted where they need a fit; a list, or by name.
+    maps: feature maps, fitted where they need a fit; a list, or by name. None: maps that need no examples, which hash
+        all columns of the records (:class:`banditselect.maps.AnyColumns`).
     policy: the result of ``bind``, without shapes: ``FSIDS.bind()``. With one map also a policy over one map:
         ``LinIDS.bind()``.
     id: the column of items that names them.
@@ -78,14 +80,14 @@ class Agent:
     def __init__(
         self,
         *,
-        maps: Sequence[FeatureMap] | Mapping[str, FeatureMap],
+        maps: Sequence[FeatureMap] | Mapping[str, FeatureMap] | None = None,
         policy: Binding[Any] = FSIDS.bind(),  # noqa: B008 # a binding is a value
         id: str = "id",
         seed: Seed = 0,
     ) -> None:
-        named = _named(maps)
         if not isinstance(id, str):
             raise errors.refuse("Agent: id", id, "the name of a column")
+        named = _named(without_examples(id) if maps is None else maps)
         self._hold({name: copy.copy(part) for name, part in named.items()}, build(policy, named, seed), id)
 
     def _hold(self, maps: dict[str, FeatureMap], policy: Policy, id: str) -> None:
@@ -94,6 +96,7 @@ class Agent:
         self._scale = FeatureScale(sum(part.width for part in maps.values()))
         self._items: dict[Any, int] = {}
         self._catalogue = Records(())
+        self._unread = UnreadColumns()
         self._guard = OneCallAtATime()
 
     def __repr__(self) -> str:
@@ -373,6 +376,7 @@ class Agent:
     def _features(self, context: Any, rows: Records, *, observe: bool = False) -> list[Array | Blocked]:
         """Return the features of items in every map; ``observe``: maps that are scaled online see them before."""
         context = Records.one(context)
+        self._unread.check(self.maps, context, rows, self.id)
         for part in self.maps.values() if observe else ():
             part.observe(context, rows)
         return [part.features(context, rows) for part in self.maps.values()]

@@ -9,7 +9,7 @@ from ..maps import FeatureMap, Records
 from ..policies import Policy
 from ..runtime.binding import Binding
 from ..runtime.drawing import Seed
-from ..runtime.errors import refuse
+from ..runtime.errors import refuse, warn
 from ..runtime.shapes import AnyShape, ExactShape, each, values_of
 from ..types import Array, Blocked
 
@@ -38,6 +38,32 @@ def takes(policy: Policy, maps: Iterable[FeatureMap]) -> bool:
     if isinstance(shape, ExactShape) and shape.blocked:
         return sizes == list(zip(shape.dims, shape.blocks, strict=True))
     return isinstance(shape, AnyShape) or shape.accepts(tuple(d * B for d, B in sizes), padded=False)
+
+
+class UnreadColumns:
+    """Warns once of contexts, and once of items, that have columns but none that the maps read."""
+
+    def __init__(self) -> None:
+        self._maps: Mapping[str, FeatureMap] = {}
+        self._read: dict[str, frozenset[str]] = {}
+        self._warned: set[str] = set()
+
+    def check(self, maps: Mapping[str, FeatureMap], context: Records, items: Records, id: str) -> None:
+        """Look at records before they are served; an ``id`` alone is no reason to warn."""
+        if maps is not self._maps:
+            self._maps, self._read = maps, {}
+            for role in ("context", "items"):
+                columns = [part.columns_read(role) for part in maps.values()]
+                if None not in columns:
+                    self._read[role] = frozenset().union(*(c for c in columns if c is not None))
+        for role, records, name in (("context", context, "id"), ("items", items, id)):
+            read = self._read.get(role)
+            if read and role not in self._warned and not records.has_any(read):
+                others = [column for column in records.names if column != name]
+                if others:
+                    self._warned.add(role)
+                    names = ", ".join(sorted(read)[:5])
+                    warn(f"{role}: no map reads one of the columns {', '.join(others[:5])}; the maps read {names}")
 
 
 def _one_or_all(numbers: list[int]) -> int | list[int]:

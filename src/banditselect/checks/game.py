@@ -32,6 +32,8 @@ class Game:
             used = dict(shape.used)
             self.map = min(used)
             self.dims = tuple(used.get(i, used[self.map]) for i in range(max(used) + 2))
+            parts = dict(zip(used, shape.parts, strict=False))
+            self.blocks = tuple(parts.get(i, 1) for i in range(len(self.dims))) if parts else ()
         self.fixed = shape.n_actions is not None  # actions are known by their positions: they stay what they are
         self.noise, self.n_actions, self.lanes = noise, shape.n_actions or n_actions, lanes
         self._arms: list[Array] = []

@@ -93,8 +93,8 @@ class Features:
         values = x.rows(rows) if isinstance(x, Lookup) else x[rows]
         return Features(values, self.block[rows] if self.block.size else self.block)
 
-    def map(self, index: int | Index, width: int) -> "Features":
-        """Return one map of this width, or one for every row, as features with one map; blocks stay behind."""
+    def map(self, index: int | Index, width: int, blocked: bool = False) -> "Features":
+        """Return one map of this width, or one for every row, as features with one map; its blocks if ``blocked``."""
         x, none = self.values, NO_BLOCK if len(self.values.shape) == 4 else NO_BLOCK_PLAYED
         if isinstance(x, Lookup):
             one: Any = x.on_map(index, width) if isinstance(index, int) else x.on_maps(index, width)
@@ -102,6 +102,9 @@ class Features:
             one = np.ascontiguousarray(x[:, index : index + 1, ..., :width])
         else:
             one = np.ascontiguousarray(x[np.arange(len(x)), index, ..., :width][:, None])
+        if blocked:
+            rows = np.arange(len(x))
+            none = np.ascontiguousarray(self.block[rows, index][:, None])
         return Features(one, none)
 
     def with_constant(self) -> "Features":

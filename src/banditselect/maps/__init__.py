@@ -6,13 +6,16 @@ from .disjoint import Disjoint
 from .external import Function, Transformer
 from .numbers import Numbers
 from .pairs import HashedInteractions, Items, Outer, SideBySide
-from .proposals import candidates
+from .proposals import Candidates, candidates
 from .records import Records
 from .text import Text
 from .transforms import Fourier, Polynomials
+from .unknown import AnyColumns
 from .vectors import Embeddings, Vectors
 
 __all__ = [
+    "AnyColumns",
+    "Candidates",
     "Categories",
     "Concat",
     "Disjoint",

@@ -72,6 +72,20 @@ class Part(Configured, ABC):
         pairs = [(name, part) for name, v in self.settings.items() for part in (v if isinstance(v, tuple) else (v,))]
         return [(name, part) for name, part in pairs if isinstance(part, Encoder)]
 
+    def columns_read(self, of: str = "") -> frozenset[str] | None:
+        """Return the columns that it reads, of a map those of the ``"context"`` or the ``"items"``; None: any."""
+        columns = [self.settings[name] for name, a in self.arguments.items() if isinstance(a.constraint, ColumnNames)]
+        if is_foreign(type(self)) or not (columns or self._parts):
+            return None
+        found = {name for c in columns if of != "context" for name in (c if isinstance(c, tuple) else (c,))}
+        for name, part in self._parts:
+            if not of or (name == "context") == (of == "context"):
+                inside = part.columns_read()
+                if inside is None:
+                    return None
+                found |= inside
+        return frozenset(found)
+
     def __copy__(self) -> Self:
         """Return a copy that can be fitted: no part is shared, arrays are (none is ever changed in place)."""
         made = object.__new__(type(self))

@@ -72,6 +72,8 @@ class Disjoint(FeatureMap):
 
     def _fit(self, contexts: Records, items: Records) -> None:
         super()._fit(contexts, items)
+        if len(items) and all(category_key(value) is None for value in items.column(self.id)):
+            raise refuse(f"Disjoint.fit: {self.id}", items.column(self.id)[0], "an id in at least one example")
         self.ids = []
         self._assign(items)
 

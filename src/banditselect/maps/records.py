@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Number
 from typing import TYPE_CHECKING, Any
@@ -91,6 +91,13 @@ class Records:
             return self._whole[0].names
         rows: Iterable[Any] = [self._labels] if self._frame is not None else self._rows
         return list(dict.fromkeys(str(name) for row in rows for name in row))
+
+    def has_any(self, names: Collection[str]) -> bool:
+        """Return whether one of the records, or of the whole that they were taken from, has a column of these names."""
+        if self._whole is not None:
+            return self._whole[0].has_any(names)
+        rows: Iterable[Any] = [self._labels] if self._frame is not None else self._rows
+        return any(name in row for row in rows for name in names)
 
     def rows(self) -> list[Mapping[str, Any]]:
         """Return the records as dicts."""

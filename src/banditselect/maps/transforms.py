@@ -31,6 +31,10 @@ class Transform(Encoder):
     def _names_of(self, names: list[str]) -> list[str]:
         """Return the names of the new features, from those of the features that they are computed from."""
 
+    def columns_read(self, of: str = "") -> frozenset[str] | None:
+        """Return the columns that it reads; None: any."""
+        return frozenset() if self.of is None else self.of.columns_read()
+
     def _learn(self, x: Array) -> None:
         """Fit to features ``(n, d)``."""
 

@@ -29,6 +29,12 @@ ALARM = (
 )
 
 
+GUESS = (
+    "the noise is a guess, {noise:g}, and the rewards{lanes} are within less than a third of it of one map's "
+    "predictions: the sets are too wide, so pass noise="
+)
+
+
 class LikelihoodSets(BankModel):
     r"""Sequential likelihood-ratio confidence sets for M models, with no constant to tune.
 
@@ -125,6 +131,9 @@ class LikelihoodSets(BankModel):
 class MapSets(LikelihoodSets):
     """The sets of M feature maps. The alarm's challenger is the mean prediction under the posterior.
 
+    With ``guessed`` noise there is a warning if it turns out to be far too large, after 100 rewards or 20 for every
+    feature of the widest map.
+
     Attributes
     ----------
     loss: square loss of that prediction, ``(N,)``.
@@ -133,10 +142,11 @@ class MapSets(LikelihoodSets):
     bank: RidgeBank
     state = (*LikelihoodSets.state, "loss")
 
-    def __init__(self, bank: RidgeBank, **arguments: Any) -> None:
+    def __init__(self, bank: RidgeBank, *, guessed: bool = False, **arguments: Any) -> None:
         super().__init__(bank, **arguments)
         self.loss = np.zeros(len(bank.group))
         self._watching = True
+        self._enough = max(100, 20 * int((np.diff(bank.first) * bank.dims).max())) if guessed else 0
 
     def upper_bounds(self, ids: Index, x: Features) -> Array:
         """Return the largest reward that any set allows, ``(n, K)``."""
@@ -150,6 +160,12 @@ class MapSets(LikelihoodSets):
         verdict = learn_map_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays())
         if verdict.size and self._watching:
             self._judge(ids, verdict)
+        if self._enough:
+            ids = ids[self.bank.updates[ids] == self._enough]
+            small = self.bank.penalised[ids].min(axis=1) < self._enough * (self.noise[ids] / 3.0) ** 2
+            if small.any():
+                lanes = f" of {small.sum()} of {len(self.noise)} lanes" if len(self.noise) > 1 else ""
+                self.warnings.append(GUESS.format(noise=self.noise[0], lanes=lanes))
 
     def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
         """Weigh the maps as ``Posterior.reweigh`` does.

@@ -30,7 +30,9 @@ class FSOFUL(MapPolicy):
     Parameters
     ----------
     n_models, dim, blocks: as :class:`FSIDS` has them; all blocks of a map count in :math:`d_i`.
-    noise, delta, scale: as :class:`OFUL` has them.
+    noise: standard deviation of the rewards, or a bound on it. None: 0.5, a guess, with a warning if the rewards prove
+        to be closer to a map than a third of it, since the sets are then far too wide.
+    delta, scale: as :class:`OFUL` has them.
     parameter_bound: S, a bound on the norm of the true map's parameter.
     regularization: ridge penalty lambda, a number or one per model; by default :math:`\lambda_i = d_i R^2 / S^2`, which
         nearly minimises the radii.
@@ -63,7 +65,7 @@ class FSOFUL(MapPolicy):
     n_models: int = argument(shared.SIZE)
     dim: int | Sequence[int] = argument(shared.WIDTHS)
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
-    noise: float | ArrayLike = shared.NOISE
+    noise: float | ArrayLike | None = shared.GUESSED_NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     delta: float = shared.DELTA
     regularization: float | ArrayLike | None = shared.MODEL_REGULARIZATION
@@ -86,6 +88,7 @@ class FSOFUL(MapPolicy):
         bank, terms = ridge_per_map(self, lanes)
         sets = MapSets(
             bank,
+            guessed=self.noise is None,
             noise=terms["noise"],
             penalty=known_as_zero(terms["regularization"]) * terms["bound"][:, None] ** 2,
             prior=prior_of(self),

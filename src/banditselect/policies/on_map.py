@@ -32,6 +32,8 @@ def on_map(policy: Policy, index: ArrayLike) -> OnMap: ...
 def on_map(policy: Any, index: Any) -> Any:
     """Return ``policy``, which takes features ``(K, d)``, as a policy that takes ``(M, K, d)`` and looks at one map.
 
+    A policy with ``blocks`` takes a list of maps, of which the one that it looks at is ``Blocked``.
+
     Parameters
     ----------
     policy: a fresh policy (it is copied), or what ``bind`` returned (then a factory is returned).
@@ -83,8 +85,8 @@ class OnMap(Policy):
         """Return the map of every lane."""
         inner = self.policy
         shape = inner.feature_shape
-        if not isinstance(shape, ExactShape) or shape.many or shape.blocked:
-            raise refuse("OnMap: policy", inner, "a policy that takes features of shape (K, d)")
+        if not isinstance(shape, ExactShape) or shape.many:
+            raise refuse("OnMap: policy", inner, "a policy that takes features of shape (K, d), or Blocked")
         self.has_propensity = inner.has_propensity
         self.is_master, self.reads_propensity = inner.is_master, inner.reads_propensity  # type: ignore[misc]
         self._warnings = inner._warnings  # its warnings are given here
@@ -95,19 +97,22 @@ class OnMap(Policy):
     @staticmethod
     def _shapes_inside(shapes: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the shapes that the policy on the map sees."""
-        dim, index = shapes.get("dim"), arguments.get("index", 0)
-        if isinstance(dim, list | tuple | np.ndarray):
-            known = [] if isinstance(index, Pending) else np.ravel(index).tolist()
-            widths = {dim[i] for i in known if 0 <= i < len(dim)} if known else set(dim)
-            if len(widths) > 1:
-                raise refuse("on_map: index", index, f"maps of one width; those of this problem have {dim}")
-            dim = next(iter(widths), dim)
-        return {"dim": dim} if "dim" in shapes else {}
+        found, index = {}, arguments.get("index", 0)
+        known = [] if isinstance(index, Pending) else np.ravel(index).tolist()
+        for name in shapes.keys() & {"dim", "blocks"}:
+            of_maps = shapes[name]
+            if isinstance(of_maps, list | tuple | np.ndarray):
+                values = {of_maps[i] for i in known if 0 <= i < len(of_maps)} if known else set(of_maps)
+                if len(values) > 1:
+                    raise refuse("on_map: index", index, f"maps of one width; those of this problem have {of_maps}")
+                of_maps = next(iter(values), of_maps)
+            found[name] = of_maps
+        return found
 
     def _map(self, ids: Index, x: Features) -> Features:
         """Return the features of the map of every row, as those of one map."""
         lanes = self._model
-        return x.map(lanes.map[ids] if lanes.common is None else lanes.common, lanes.width)
+        return x.map(lanes.map[ids] if lanes.common is None else lanes.common, lanes.width, lanes.blocks > 1)
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
         return self.policy._choose(ids, self._map(ids, x), offered, numbers)
@@ -129,7 +134,8 @@ class OnMap(Policy):
         super()._add(fresh)
         shape: Any = self.feature_shape
         used = dict.fromkeys((*shape.used, *fresh.feature_shape.used))  # type: ignore[attr-defined]
-        self._reader, looks_up = Reader(replace(shape, used=tuple(used)), True), self._reader.reads_lookups
+        parts = shape.parts[:1] * len(used)
+        self._reader, looks_up = Reader(replace(shape, used=tuple(used), parts=parts), True), self._reader.reads_lookups
         self._reader.reads_lookups = looks_up
 
     def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
@@ -151,8 +157,9 @@ class MapOfLanes(Model):
     reads_lookups = True
 
     def __init__(self, index: Index, shape: ExactShape, lanes: int) -> None:
-        self.width = shape.dims[0]
+        self.width, self.blocks = shape.dims[0], shape.blocks[0]
         used = tuple((int(i), self.width) for i in np.unique(index))
-        super().__init__(SomeMaps(used, n_actions=shape.n_actions))
+        parts = (self.blocks,) * len(used) if self.blocks > 1 else ()
+        super().__init__(SomeMaps(used, n_actions=shape.n_actions, parts=parts))
         self.map = np.array(np.broadcast_to(index, lanes))
         self.common = None if index.ndim else int(index)

@@ -25,6 +25,7 @@ INTERCEPT = argument(YesNo(), default=True)
 NO_INTERCEPT = argument(YesNo(), default=False)
 
 NOISE = argument(POSITIVE, default=0.5, unit="reward")
+GUESSED_NOISE = argument(POSITIVE_OR_NONE, default=None, unit="reward")
 LEARNED_NOISE = argument(POSITIVE_OR_NONE, default=None, unit="reward")
 DELTA = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
 SCALE = argument(Number(low=0.0), default=1.0)

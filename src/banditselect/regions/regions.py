@@ -208,7 +208,8 @@ def from_tasks(
         for rounds of a log, a feature map of ``banditselect.maps`` with one block.
     reward: the column of rewards.
     intercept: fit a separate constant for every task, which regions leave free.
-    noise: standard deviation of the rewards; None pools it over the residuals of all tasks.
+    noise: standard deviation of the rewards; None pools it over the residuals of all tasks, which are too small if the
+        features were learned from the same rewards.
     n_regions: M, if it is known; None takes the least number that is within a standard error of the best in the
         likelihood of tasks that were held out (``folds`` parts), up to ``max_regions``.
     shrinkage: the number of tasks with whose weight regions are drawn towards balls of one size; 2 d by default, 0 for

@@ -101,15 +101,16 @@ class Binding(Pending, Generic[T]):
         """Return a binding with the shapes it lacks and with every ``given`` replaced by the problem's constant.
 
         ``blocks``, of which ``dim`` is the width of all together, are for policies that know them, and for no other
-        inside one that does not.
+        inside one that does not, except on one map.
         """
+        inside = self.inside(shapes) if hasattr(self.cls, "_shapes_inside") else None
         if "blocks" in shapes:
             several, shapes = shapes["blocks"], {name: value for name, value in shapes.items() if name != "blocks"}
             if "blocks" in self.parameters and not {"dim", "blocks"} & set(self.arguments):
                 shapes |= {"dim": _parted(shapes["dim"], several), "blocks": several}
         arguments = {name: value for name, value in shapes.items() if name in self.parameters}
         for name, value in self.arguments.items():
-            arguments[name] = resolved(value, self.inside(shapes), constants)
+            arguments[name] = resolved(value, shapes if inside is None else inside, constants)
         return Binding(self.cls, arguments)
 
 

@@ -16,6 +16,8 @@ from ..types import Array, Blocked, Index
 from .errors import array_of, refuse
 from .inputs import FLOAT, as_floats, depth_of
 
+_ANY_BLOCK = 2**53  # blocks of a map about which nothing is known: those that a float64 distinguishes
+
 
 class FeatureShape(ABC):
     """The features that a policy takes.
@@ -64,7 +66,7 @@ class FeatureShape(ABC):
         if offer.shared and lanes is not None:
             x = x.rows(np.zeros(lanes, dtype=np.int64))
         fits = offer.many == self.many and self.accepts(offer.widths, False)
-        fits = fits and (_divide(offer.blocks, self.blocks) if self.blocked else not offer.blocks)
+        fits = fits and self._fits_blocks(offer.blocks)
         fits = (fits or isinstance(self, AnyShape)) and self._counts(x.shape[2])
         if not fits or x.where.size != (lanes or 1):
             front = () if lanes is None else x.shape[:1]
@@ -133,6 +135,10 @@ class FeatureShape(ABC):
     def _width(self, i: int) -> int | None:
         """Return the width of map i, if it is known."""
         return None
+
+    def _fits_blocks(self, given: tuple[int, ...]) -> bool:
+        """Return whether items fit of which so many blocks of every map occur."""
+        return _divide(given, self.blocks) if self.blocked else not given
 
     def _counts(self, K: int) -> bool:
         """Return whether this many actions fit."""
@@ -246,22 +252,66 @@ def maps_of(dims: Any, blocks: Any = 1, *, many: bool = False) -> ExactShape:
 
 @dataclass(frozen=True)
 class SomeMaps(FeatureShape):
-    """Any number of maps, of which those that are used have known widths: pairs (index, width)."""
+    """Any number of maps, of which those that are used have known widths: pairs (index, width).
+
+    Attributes
+    ----------
+    parts: how many blocks each of these has; empty where none has several.
+    """
 
     used: tuple[tuple[int, int], ...]
     many: bool = True
     n_actions: int | None = None
+    parts: tuple[int, ...] = ()
+
+    @property
+    def blocked(self) -> bool:
+        """True if some map that is used has several blocks."""
+        return bool(self.parts)
+
+    @property
+    def _blocks(self) -> dict[int, int]:
+        return dict(zip((index for index, _ in self.used), self.parts or (1,) * len(self.used), strict=True))
 
     def words(self, lanes: int | None) -> str:
         """Return the shape in words."""
         front, K = "" if lanes is None else f"{lanes}, ", self._K
-        maps = ", ".join(f"map {index} of width {width}" for index, width in self.used)
+        blocks = {index: f" in {B} blocks" if B > 1 else "" for index, B in self._blocks.items()}
+        maps = ", ".join(f"map {index} of width {width}{blocks[index]}" for index, width in self.used)
+        if self.blocked:
+            return f"a list of M maps, arrays or Blocked, with {maps}"
         arrays = f"finite numbers of shape ({front}M, {K}, d), or a list of M arrays of shape ({front}{K}, d_i)"
         return f"{arrays}, with {maps}"
 
     def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
         """Return whether maps of these widths fit."""
         return all(i < len(widths) and (widths[i] == w or (padded and widths[i] > w)) for i, w in self.used)
+
+    def divides(self, blocks: tuple[int, ...]) -> bool:
+        """Return whether maps with so many blocks have as many as those used here."""
+        return all(blocks[i] == B for i, B in self._blocks.items())
+
+    def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
+        if not self.blocked:
+            return super()._floats(value, lanes, inner)
+        carried = type(value) is np.ndarray and value.ndim > 1
+        if carried:  # as a decision carries them
+            widths, blocks = [value.shape[-1] - 1] * value.shape[-2], [_ANY_BLOCK] * value.shape[-2]
+        elif isinstance(value, list | tuple) and not isinstance(value, Blocked):
+            arrays = (array_of(values_of(m)) for m in value)
+            widths = [x.shape[-1] if x.ndim else 0 for x in arrays]
+            blocks = [_ANY_BLOCK if isinstance(m, Blocked) else 1 for m in value]
+        else:
+            raise refuse("features", value, self._expected(lanes, inner))
+        if not self.accepts(tuple(widths), carried):
+            raise refuse("features", value, self._expected(lanes, inner))
+        for (i, _), B in zip(self.used, self.parts, strict=True):
+            blocks[i] = B
+        return ExactShape(tuple(widths), True, self.n_actions, tuple(blocks))._floats(value, lanes, inner)
+
+    def _fits_blocks(self, given: tuple[int, ...]) -> bool:
+        blocks = [self._blocks.get(i, max(B, 1)) for i, B in enumerate(given)]
+        return super()._fits_blocks(given) if not self.blocked else _divide(given, tuple(blocks))
 
     def _width(self, i: int) -> int | None:
         return dict(self.used).get(i)
@@ -358,13 +408,18 @@ def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
 def _common_maps(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
     """Return the one shape that suits all, for any number of actions."""
     exact = next((s for s in shapes if isinstance(s, ExactShape)), None)
-    widths: dict[int, int] = {}
+    widths: dict[int, tuple[int, int]] = {}
     for i, shape in enumerate(shapes):
         fits = shape == exact or isinstance(shape, AnyShape)
         if isinstance(shape, SomeMaps):
-            fits = exact is None or (exact.many and shape.accepts(exact.dims, padded=False))
-            fits = fits and all(widths.setdefault(index, width) == width for index, width in shape.used)
+            fits = exact is None or (exact.many and shape.accepts(exact.dims, False) and shape.divides(exact.blocks))
+            own = {index: (width, shape._blocks[index]) for index, width in shape.used}
+            fits = fits and all(widths.setdefault(index, one) == one for index, one in own.items())
         if not fits:
             expected = "the widths that others take" if exact is None else f"{exact.words(None)}, as others take"
             raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected {expected}")
-    return exact or (SomeMaps(tuple(widths.items())) if widths else AnyShape())
+    if exact is not None or not widths:
+        return exact or AnyShape()
+    parts = tuple(B for _, B in widths.values())
+    used = tuple((index, width) for index, (width, _) in widths.items())
+    return SomeMaps(used, parts=parts if max(parts) > 1 else ())
