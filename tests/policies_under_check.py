@@ -114,6 +114,10 @@ BINDINGS = {
     "FSIDS": FSIDS.bind(**MAPS),
     "FSIDS ragged": FSIDS.bind(**RAGGED, prior_weights=PRIOR, floor=0.05),
     "FSIDS memory": FSIDS.bind(**RAGGED, memory=100),
+    "FSIDS memory learned": FSIDS.bind(**RAGGED, memory="learned"),
+    "FSIDS blocks, memory learned": FSIDS.bind(**IN_BLOCKS, memory="learned"),
+    "LinIDS memory learned": LinIDS.bind(dim=D, memory="learned"),
+    "PSIDS memory learned": PSIDS.bind(**BALLS, memory="learned"),
     "FSIDS blocks": FSIDS.bind(**IN_BLOCKS),
     "FSMED": FSMED.bind(**MAPS),
     "FSMED ragged": FSMED.bind(**RAGGED, prior_weights=PRIOR, best_share=0.9),
@@ -233,6 +237,7 @@ NO_RIDGES = {*NEITHER, FSIDS, FSMED, FSTS, PSIDS, PSTS}
 OWN_PENALTY = {BiasOFUL, FSSquareCB, FSOFUL, PSOFUL, LEADER, ALEXP, SparseOFUL}  # unless it is given
 DRAWN = {LinTS, FSTS, PSTS}
 STAYS = {
+    *("FSIDS memory learned", "FSIDS blocks, memory learned", "PSIDS memory learned"),
     *("FSIDS memory", "PSIDS memory", "FSSquareCB memory", "FSSquareCB range, memory", "FSSquareCB share"),
     *("FSMED blocks, memory", "PSTS known", "FSSquareCB range, blocks, memory, share"),
     *("FSSquareCB paper", "FSSquareCB corrected", "PSOFUL paper", "PSOFUL paper, own range"),

@@ -115,6 +115,6 @@ def test_small_scales_of_maps_with_blocks_lend_to_a_wide_one():
     assert not rewards[3:].any()
     assert not rewards[..., [0, 2]].any()  # shared parameters, and arms without features
     rewards, to = FSIDS(n_models=2, dim=2, blocks=[1, 4], intercept=False).build(1)[0].lends.reshape(2, 5, 2)
-    assert (rewards > 0.0).sum(axis=0).tolist() == [2, 3]
-    assert to[0].tolist() == [2 * 2, 3 * 2 + 1]
+    assert (rewards > 0.0).sum(axis=0).tolist() == [3, 3]
+    assert to[0].tolist() == [3 * 2, 3 * 2 + 1]
     assert not LinIDS(dim=2).build(1)[0].lends.size

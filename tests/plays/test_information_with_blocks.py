@@ -68,8 +68,8 @@ class Believed:
         found, weight = self.posterior(values, blocks, size)
         by_scale = weight.reshape(-1, len(self.dims)).copy()
         of_maps = by_scale.sum(axis=0)
-        for i, B in enumerate(self.blocks):  # scales 10^-3, 10^-1.5 lend to 1; with blocks, these and 1 to 10^1.5
-            to, rewards = (3 if B > 1 else 2), LENT * B**1.5 * (B > 1) * (self.dims[i] > 1) if self.constant else np.inf
+        for i, B in enumerate(self.blocks):  # scales 10^-3, 10^-1.5 and 1 lend to 10^1.5
+            to, rewards = 3, LENT * B**1.5 * (B > 1) * (self.dims[i] > 1) if self.constant else np.inf
             moved = by_scale[:to, i] * min(rewards / max(len(self.rewards), 1), 1.0) ** 2
             by_scale[:to, i] -= moved
             by_scale[to, i] += moved.sum()

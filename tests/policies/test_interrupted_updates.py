@@ -25,6 +25,7 @@ def six():
         "OFUL, memory": OFUL.bind(dim=D, memory=50.0),
         "FSIDS": b.FSIDS.bind(n_models=2, dim=D),
         "FSIDS, memory": b.FSIDS.bind(n_models=2, dim=D, memory=50.0),
+        "FSIDS, memory learned": b.FSIDS.bind(n_models=2, dim=D, memory="learned"),
         "FSSquareCB": FSSquareCB.bind(n_models=2, dim=D),
         "FSSquareCB, range": FSSquareCB.bind(n_models=2, dim=D, weighting="range"),
         "PSOFUL": b.PSOFUL.bind(centers=centers, radii=0.5),

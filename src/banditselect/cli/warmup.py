@@ -22,7 +22,7 @@ from ..experiments import EXPERIMENTS
 from ..kernels.disk import DiskCache
 from ..maps import candidates
 from ..policies import OFUL, Binding, Policy, registered
-from ..runtime.constraints import Constraint, OneOf, Rate, YesNo
+from ..runtime.constraints import Constraint, NumberOrName, OneOf, Rate, YesNo
 from ..simulation import engines, simulate
 from ..simulation.cells import leave_with
 from ..simulation.progress import OnProgress, Progress
@@ -189,7 +189,9 @@ def _forms(cls: type[Policy]) -> Iterator[Binding[Any]]:
 
 
 def _names(constraint: Constraint) -> tuple[Any, ...]:
-    return constraint.names if isinstance(constraint, OneOf | Rate) else (True, False) * isinstance(constraint, YesNo)
+    if isinstance(constraint, NumberOrName | OneOf | Rate):
+        return constraint.names
+    return (True, False) * isinstance(constraint, YesNo)
 
 
 def _play(policy: Policy, shown: Any) -> None:

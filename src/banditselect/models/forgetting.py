@@ -25,7 +25,7 @@ class Forgetting(LaneArrays):
 
     Parameters
     ----------
-    memory: m, a number of rounds above 1.
+    memory: m, a number of rounds above 1; infinite if nothing is to fade.
     root, center: of the regressions, which have learned nothing yet, ``(N, G, d, .)``; their estimates ``(N, M, d)``.
 
     Attributes
@@ -79,7 +79,7 @@ def fade_ridges(ids: Index, gamma: float, prior: Any, ridges: Any, owner: Index)
     u, gain, w = np.empty(root.shape[2]), np.empty(root.shape[2]), np.empty(root.shape[3])
     for r in range(ids.size):
         n = ids[r]
-        for c in range(theta.shape[1]):
+        for c in range(theta.shape[1] if gamma < 1.0 else 0):
             i = owner[c]
             d = dims[i]
             q, fading = _fade_root(d, updates[n], gamma, factor[n, c], root[n, c], u, gain, w)
@@ -103,9 +103,9 @@ def fade_shared(ids: Index, gamma: float, prior: Any, shared: Any) -> None:
     q, fading = np.empty(G), np.empty(G)
     for r in range(ids.size):
         n = ids[r]
-        for g in range(G):
+        for g in range(G if gamma < 1.0 else 0):
             q[g], fading[g] = _fade_root(dims[g], updates[n], gamma, factor[n, g], root[n, g], u[g], gain[g], w)
-        for i in range(group.shape[1]):
+        for i in range(group.shape[1] if gamma < 1.0 else 0):
             g, panel = group[n, i], columns[n, i // B]
             error = 0.0
             for j in range(d):

@@ -116,11 +116,10 @@ class MapMixture(Mixture):
             self.state, self.fixed = (*Mixture.state, "level"), ("prior_variance",)
 
     def _lending(self, shape: ExactShape, scales: Sequence[float], intercept: bool) -> Array:
-        """Return ``lends`` of ``posterior.lend``: scales below 10^1.5 lend to it, without blocks those below 1 to 1."""
+        """Return ``lends`` of ``posterior.lend``: scales below 10^1.5 lend to that one."""
         own, blocks = 1.0 / self.precisions[1], np.array(shape.blocks)
         V = own.size // len(scales)
-        wide = np.tile(np.where(blocks > 1, 10.0**1.5, 1.0), V // blocks.size)
-        to = np.tile(np.abs(np.log(np.outer(scales, 1.0 / wide))).argmin(axis=0) * V + np.arange(V), len(scales))
+        to = np.tile(list(scales).index(10.0**1.5) * V + np.arange(V), len(scales))
         rewards = np.full(blocks.size, np.inf)
         if intercept:
             rewards = LENT * blocks**1.5 * ((blocks > 1) & (np.array(shape.dims) > 1))

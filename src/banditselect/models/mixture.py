@@ -107,6 +107,11 @@ class Mixture(Model):
 
     rounds = property(attrgetter("bank.rounds"))  #: the number of rewards that count, ``(N,)``
 
+    @property
+    def memory_weights(self) -> Array:
+        """No weights: a mixture has one memory."""
+        raise AttributeError("memory_weights: this policy has one memory; with memory='learned' it has several")
+
     # Questions of plays.
 
     @abstractmethod

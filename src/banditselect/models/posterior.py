@@ -2,8 +2,9 @@
 
 Of M maps and J prior scales, member ``j M + i`` is map ``i`` at scale ``j``; so it is with regions and noise levels. A
 mixture comes as two tuples. ``ridges`` is ``(theta, root, dims, first)`` for maps, for regions ``(columns, root,
-group)``. The weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size,
-precision, level, bar, forecast)``:
+group)``; several mixtures of the same rewards as ``(ridges of each, share (N, G))`` and ``(beliefs of each)``. The
+weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size, precision, level,
+bar, forecast)``:
 
 * ``evidence (N, 3, members)`` as in ``kernels.ridge``, for rewards counted from the first;
 * ``seen (N,)``, the rewards that count;
@@ -161,14 +162,20 @@ def prepare_view(x: Any, r: int, v: int, size: float, precision: float, views: A
 def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask, lends: Array) -> Any:
     """Return the C members that count in row ``r`` of lane ``n``.
 
-    They are ``(weight, variance, z, theta, root, chosen, cells, places, dims, shift, tilt)``: weights of sum 1
-    ``(C,)``, noise variances ``(C,)``; features ``(V, d, K)`` as members read them, of the views that any reads;
+    They are ``(weight, variance, z, theta, root, chosen, cells, places, dims, shift, tilt, constant)``: weights of sum
+    1 ``(C,)``, noise variances ``(C,)``; features ``(V, d, K)`` as members read them, of the views that any reads;
     estimates and roots, in rows; then, ``(C,)`` each, which members they are (member ``k`` reads view ``k % V``), the
     rows of estimate and root of the first block, how many features they have, and what the level of rewards adds with
-    blocks: to estimates ``shift h``, to the variance of ``<phi, theta>`` ``tilt <phi, h>^2``. ``lends``: see ``lend``.
+    blocks: to estimates ``shift h``, to the variance of ``<phi, theta>`` ``tilt <phi, h>^2``. ``constant`` is the
+    variance of the constant term if rewards taught nothing else, for noise of variance 1; 0 without such a term.
+    ``lends``: see ``lend``.
     """
-    of = _members_of_maps if len(ridges) == 4 else _members_of_regions
+    of = _members_of_memories if len(ridges) == 2 else _of_maps_or_regions(ridges)
     return of(r, n, x, block, ridges, beliefs, allowed, lends)
+
+
+def _of_maps_or_regions(ridges: Any) -> Any:
+    return _members_of_maps if len(ridges) == 4 else _members_of_regions
 
 
 @inlined
@@ -177,8 +184,8 @@ def _members_of_maps(
 ) -> Any:
     theta, root, dims, first = ridges
     weight, variance, z, chosen, shift, tilt = _counted(r, n, x, theta.shape[2], beliefs, allowed, lends)
-    cells = first[chosen]
-    return weight, variance, z, theta[n], root[n], chosen, cells, cells, dims[chosen], shift, tilt
+    cells, constant = first[chosen], _constant(n, beliefs)
+    return weight, variance, z, theta[n], root[n], chosen, cells, cells, dims[chosen], shift, tilt, constant
 
 
 @inlined
@@ -192,12 +199,58 @@ def _members_of_regions(
     theta = np.empty((C, widest))
     for c in range(C):
         theta[c] = columns[n, chosen[c] // B, :, chosen[c] % B]
-    return weight, variance, z, theta, root[n], chosen, np.arange(C), places, np.full(C, widest), shift, tilt
+    dims, constant = np.full(C, widest), _constant(n, beliefs)
+    return weight, variance, z, theta, root[n], chosen, np.arange(C), places, dims, shift, tilt, constant
+
+
+@inlined
+def _constant(n: int, beliefs: Any) -> float:
+    seen, precision = beliefs[1], beliefs[7]
+    return 1.0 / (precision + seen[n]) if precision > 0.0 else 0.0
+
+
+@kernel
+def _members_of_memories(
+    r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask, lends: Array
+) -> Any:
+    """Return those of several mixtures together, with copies of the estimates and roots that they read."""
+    of_each, share = ridges
+    V, M = beliefs[0][6].shape[1], beliefs[0][3].shape[1]
+    kept = [g for g in range(share.shape[1]) if share[n, g] * share.shape[1] >= NEGLIGIBLE]
+    each = [members(r, n, x, block, of_each[g], beliefs[g], allowed, lends) for g in kept]
+    C, total, B = 0, 0.0, block[r].max() + 1 if block.size > 0 else 1
+    for g in range(len(kept)):
+        C += each[g][0].size
+        total += share[n, kept[g]]
+    _, _, z, theta, root, _, _, _, _, _, _, _ = each[0]
+    z, ready = np.empty(z.shape), np.zeros(V, dtype=np.bool_)
+    theta, root = np.empty((C * B, theta.shape[1])), np.empty((C * B, root.shape[1], root.shape[2]))
+    numbers, which, c, constant = np.empty((4, C)), np.empty((4, C), dtype=np.int64), 0, 0.0
+    for g in range(len(kept)):
+        weight, variance, rows, estimates, roots, chosen, cells, places, dims, shift, tilt, alone = each[g]
+        part = share[n, kept[g]] / total
+        constant += part * alone
+        for k in range(weight.size):
+            i = chosen[k] % V
+            if not ready[i]:
+                z[i], ready[i] = rows[i], True
+            numbers[:, c] = part * weight[k], variance[k], shift[k], tilt[k]
+            shared = k > 0 and places[k] == places[k - 1]
+            which[:, c] = kept[g] * M + chosen[k], c * B, which[2, c - 1] if shared else c * B, dims[k]
+            for a in range(x.shape[2] if block.size > 0 else 1):
+                b = block[r, i % x.shape[1], a] if block.size > 0 else 0
+                theta[c * B + b] = estimates[cells[k] + b]
+                if not shared and (a == 0 or b != block[r, i % x.shape[1], a - 1]):
+                    root[c * B + b] = roots[places[k] + b]
+            c += 1
+    chosen, cells, places, dims = which
+    weight, variance, shift, tilt = numbers
+    return weight, variance, z, theta, root, chosen, cells, places, dims, shift, tilt, constant
 
 
 @overload(members, strict=False)
 def _members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask, lends: Array) -> Any:
-    of = _members_of_maps if len(ridges) == 4 else _members_of_regions
+    of = _members_of_memories if len(ridges) == 2 else _of_maps_or_regions(ridges)
     return lambda r, n, x, block, ridges, beliefs, allowed, lends: of(r, n, x, block, ridges, beliefs, allowed, lends)
 
 
@@ -253,7 +306,7 @@ def predictions(counted: Any, r: int, block: Index, allowed: Mask, each: Array, 
 
     Returns the first of the best actions, and the mean variance.
     """
-    weight, variance, z, theta, root, chosen, cells, _, dims, shift, _ = counted
+    weight, variance, z, theta, root, chosen, cells, _, dims, shift, _, _ = counted
     noise = 0.0
     mean[:] = 0.0
     for c in range(weight.size):
@@ -288,7 +341,7 @@ def spreads(
     ``deviation (C, K)`` is that of the difference between an action and the leader under a member; ``total (K,)`` the
     variance of the reward of an action within and between the members.
     """
-    weight, variance, z, _, root, chosen, _, places, dims, _, tilt = counted
+    weight, variance, z, _, root, chosen, _, places, dims, _, tilt, _ = counted
     K = mean.size
     square, apart, along, w = np.empty(K), np.empty(K), np.empty(K), np.empty((3, root.shape[2]))
     total[:] = 0.0

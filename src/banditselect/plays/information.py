@@ -39,7 +39,7 @@ class Information(Play):
     map with B blocks of several features, scales below :math:`10^{1.5}` lend it a share
     :math:`\min(1, c B^{1.5} / t)^2` of theirs, with c the constant ``models.map_mixture.LENT``. Without a constant
     term, the level of rewards decides which scale is probable, not the differences between actions: there they lend all
-    of their weight at every t, and without blocks scales below 1 lend it to 1.
+    of their weight at every t.
 
     Parameters
     ----------
@@ -63,15 +63,13 @@ def inform(
     ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, lends: Array, floor: float
 ) -> Array:
     """Return the probabilities ``(n, K)`` of a mixture, whose arrays are described in ``models.posterior``."""
-    seen, precision = beliefs[1], beliefs[7]
     n, K = ids.size, x.shape[2]
     p, allowed = np.empty((n, K)), np.ones(K, dtype=np.bool_)
     for r in range(n):
         if offered.size > 1:
             allowed = offered[r]
         counted = members(r, ids[r], x, block, ridges, beliefs, allowed, lends)
-        weight = counted[0]
-        common = 0.5 * math.log1p(1.0 / (precision + seen[ids[r]])) if precision > 0.0 else 0.0  # I_0
+        weight, common = counted[0], 0.5 * math.log1p(counted[11])  # I_0
         gap, deviation, mean, taught = np.empty((weight.size, K)), np.empty((weight.size, K)), np.empty(K), np.empty(K)
         leader, noise = predictions(counted, r, block, allowed, gap, mean)  # gap: predictions until the leader is known
         while True:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
 from ..models.map_views import MapViews
+from ..models.memories import with_memory
 from ..plays.information import Information
 from ..runtime.arguments import argument
 from ..runtime.files import register
@@ -45,7 +46,8 @@ class FSIDS(MapPolicy):
     prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
     floor: probability of playing uniformly, for logs that off-policy evaluation is to read.
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models; or ``"learned"``: no end, 1000, 200 and 50
+        rounds, weighed by their forecasts (``memory_weights``).
 
     Notes
     -----
@@ -81,9 +83,10 @@ class FSIDS(MapPolicy):
     intercept: bool = shared.INTERCEPT
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     floor: float = shared.FLOOR
-    memory: float | None = shared.MEMORY
+    memory: float | str | None = shared.LEARNED_MEMORY
 
     noise_estimate = shared.NOISE_ESTIMATE
+    memory_weights = shared.MEMORY_WEIGHTS
     level_weight = answer("level_weight", "Weight of the centred views: how probable it is that rewards have a level.")
     level_weights = answer("level_weights", "How probable it is of each map that it explains the level, ``(M,)``.")
 
@@ -92,5 +95,8 @@ class FSIDS(MapPolicy):
         maps, prior = self._maps(), prior_of(self)
         if self.intercept and self.memory is None:
             return MapViews(maps, lanes, noise=self.noise, prior=prior), Information(self.floor)
-        model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
-        return model, Information(self.floor)
+
+        def build(memory: float | None) -> MapMixture:
+            return MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=memory)
+
+        return with_memory(self.memory, build), Information(self.floor)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
+from ..models.memories import with_memory
 from ..plays.information import Information
 from ..runtime.arguments import argument
 from ..runtime.files import register
@@ -39,7 +40,8 @@ class LinIDS(Policy):
     floor: probability of playing uniformly, for logs that off-policy evaluation is to read; at least ``floor / K`` is
         then the probability of every action offered.
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models; or ``"learned"``: no end, 1000, 200 and 50
+        rounds, weighed by their forecasts (``memory_weights``).
 
     Notes
     -----
@@ -67,14 +69,18 @@ class LinIDS(Policy):
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = shared.INTERCEPT
     floor: float = shared.FLOOR
-    memory: float | None = shared.MEMORY
+    memory: float | str | None = shared.LEARNED_MEMORY
 
     parameters = shared.PARAMETERS
     constant = shared.CONSTANT
     noise_estimate = shared.NOISE_ESTIMATE
+    memory_weights = shared.MEMORY_WEIGHTS
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return one map at several prior scales, played by information-directed play."""
         maps, prior = maps_of(self.dim, self.blocks), np.ones(1)
-        model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
-        return model, Information(self.floor)
+
+        def build(memory: float | None) -> MapMixture:
+            return MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=memory)
+
+        return with_memory(self.memory, build), Information(self.floor)

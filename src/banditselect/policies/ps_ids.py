@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from ..models.memories import with_memory
 from ..models.region_layout import Regions
 from ..models.region_mixture import RegionMixture
 from ..plays.information import Information
@@ -32,7 +33,8 @@ class PSIDS(RegionPolicy):
     prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
     floor: probability of playing uniformly, for logs that off-policy evaluation is to read.
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models; or ``"learned"``: no end, 1000, 200 and 50
+        rounds, weighed by their forecasts (``memory_weights``).
 
     Notes
     -----
@@ -58,13 +60,18 @@ class PSIDS(RegionPolicy):
     shapes: ArrayLike | None = shared.SHAPES
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     floor: float = shared.FLOOR
-    memory: float | None = shared.MEMORY
+    memory: float | str | None = shared.LEARNED_MEMORY
 
     noise_estimate = shared.NOISE_ESTIMATE
+    memory_weights = shared.MEMORY_WEIGHTS
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all regions at several levels of noise, played by information-directed play."""
         regions = Regions.read("PSIDS", self.lanes, self.centers, self.shapes, radii=self.radii)
-        prior = prior_of(self)
-        model = RegionMixture(regions, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
-        return model, Information(self.floor)
+
+        def build(memory: float | None) -> RegionMixture:
+            return RegionMixture(
+                regions, noise=self.noise, prior=prior_of(self), intercept=self.intercept, memory=memory
+            )
+
+        return with_memory(self.memory, build), Information(self.floor)

@@ -3,7 +3,7 @@
 from ..models.model import Model
 from ..plays.play import Play
 from ..runtime.arguments import argument
-from ..runtime.constraints import Bounds, Number, Numbers, OneOf, Widths, YesNo
+from ..runtime.constraints import Bounds, Number, NumberOrName, Numbers, OneOf, Widths, YesNo
 from ..runtime.inputs import SMALLEST
 from .contract import answer
 
@@ -35,6 +35,7 @@ MISSPECIFICATION = argument(Number(low=0.0), default=0.0, unit="reward")
 REGULARIZATION = argument(POSITIVE, default=1.0)
 MODEL_REGULARIZATION = argument(Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None)
 MEMORY = argument(Number(low=1.0, above=True, optional=True), default=None)
+LEARNED_MEMORY = argument(NumberOrName(low=1.0, above=True, optional=True, names=("learned",)), default=None)
 
 REWARD_RANGE = argument(Bounds(), default=(0.0, 1.0), unit="reward")
 PARAMETER_BOUND = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
@@ -54,6 +55,7 @@ LIKELIHOOD = argument(OneOf(("evidence", "online")), default="evidence")
 PARAMETERS = answer("parameters", "Estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True)
 CONSTANT = answer("constants", "Estimate of the constant term, 0 without one; with blocks ``(blocks,)``.", by_map=True)
 NOISE_ESTIMATE = answer("noise", "Noise of the rewards as given, or as learned; NaN until rewards say anything of it.")
+MEMORY_WEIGHTS = answer("memory_weights", "With a learned memory, how probable ``MEMORIES`` are, ``(4,)``.")
 ADMISSIBLE = answer("admissible", "Which models are not refuted, ``(M,)``.")
 MISSPECIFIED = answer(
     "misspecified", "Whether it is proved, at level delta, that no model is true or the noise larger."

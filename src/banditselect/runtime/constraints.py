@@ -83,6 +83,21 @@ class Number(Constraint):
 
 
 @dataclass(frozen=True)
+class NumberOrName(Number):
+    """A number, or one of several names."""
+
+    names: tuple[str, ...] = ()
+
+    def _fits(self, value: Any) -> bool:
+        return value in self.names if isinstance(value, str) else super()._fits(value)
+
+    @property
+    def expected(self) -> str:
+        """The constraint in words."""
+        return f"{', '.join(map(repr, self.names))} or {super().expected}"
+
+
+@dataclass(frozen=True)
 class OneOf(Constraint):
     """One of several names."""
 
