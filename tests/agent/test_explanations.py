@@ -1,4 +1,4 @@
-"""Explanations of what an agent has learned."""
+"""Explanations of the state of an agent."""
 
 import numpy as np
 

@@ -49,7 +49,7 @@ class Views(Maps):
         self.add(x, y)
         self.side.add(bar, y)
 
-    def centered(self):
+    def centered(self, sizes=None):
         """Return (map, log weight, noise variance, estimates) of the centred members, without the prior of the view."""
         t, y = len(self.y), np.array(self.y) - self.y[0]
         spread = ((y - y.mean()) ** 2).sum() / max(t - 1, 1)
@@ -58,7 +58,8 @@ class Views(Maps):
         for scale in SCALES:
             for i, d in enumerate(self.dims):
                 less = np.array([row[i] - bar[i] for row, bar in zip(self.x, self.bars, strict=True)])
-                X = np.column_stack([np.ones(t), less / np.linalg.norm(less[0])]) * s[:, None]
+                unit = np.linalg.norm(less[0]) if sizes is None else math.sqrt(sizes[i])
+                X = np.column_stack([np.ones(t), less / unit]) * s[:, None]
                 precision = np.append(1.0, np.full(d, 1.0 / scale))
                 theta, _, J, logdet = regression(X, (y - f) * s, np.diag(precision), np.zeros(d + 1))
                 variance = (spread + 0.5 * J) / (1.0 + 0.5 * t)
@@ -88,6 +89,25 @@ def test_both_views_weigh_as_their_equations_say():
         theirs = [m[1] + math.log(1.0 - CENTERED) for m in plain] + [m[1] + math.log(CENTERED) for m in centered]
         np.testing.assert_allclose(mine - mine[0], np.array(theirs) - theirs[0], atol=1e-9)
         np.testing.assert_allclose(variance[:, 1].ravel(), [m[2] for m in centered], rtol=1e-9)
+
+
+def test_a_view_whose_size_drifts_is_as_if_it_had_had_that_size_from_the_first():
+    rng, dims, prior = np.random.default_rng(5), (2, 3), np.array([0.5, 0.5])
+    model, hand = MapViews(maps_of(dims, many=True), 1, noise=None, prior=prior), Views(dims, prior)
+    for t in range(30):
+        apart = [(100.0 if t > 9 else 1.0) * rng.normal(size=(4, d)) for d in dims]
+        maps = [rng.normal(size=d) + gap - gap.mean(axis=0) for d, gap in zip(dims, apart, strict=True)]
+        x = Features(np.stack([np.pad(m, ((0, 0), (0, 3 - m.shape[1]))) for m in maps])[None], NO_BLOCK)
+        note, y = model.note(LANE, x, None), rng.normal()
+        model.learn(LANE, Features(np.ascontiguousarray(x.values[:, :, 1]), NO_BLOCK_PLAYED), np.array([y]), note)
+        hand.learn([m[1] for m in maps], [m.mean(axis=0) for m in maps], y)
+    assert (model.size > 100.0).all()
+    log_weight = model.weigh(LANE)[0, 0].reshape(len(SCALES), 2, len(dims))
+    mine = np.append(log_weight[:, 0].ravel(), log_weight[:, 1].ravel())
+    sizes = model.size[0]
+    theirs = [m[1] + math.log(1.0 - CENTERED) for m in hand.members(sizes[:2])]
+    theirs += [m[1] + math.log(CENTERED) for m in hand.centered(sizes[2:])]
+    np.testing.assert_allclose(mine - mine[0], np.array(theirs) - theirs[0], atol=1e-7)
 
 
 def test_the_means_are_those_of_the_actions_offered():

@@ -52,8 +52,8 @@ class FSIDS(MapPolicy):
     Notes
     -----
     Rewards may have a level that all actions of a round share, such as how much a visitor buys, which a map may explain
-    without explaining anything about the actions. So every map without blocks comes in two views: as given, and centred
-    over the actions offered, with a forecast of the level (``models.map_views``, ``docs/math.md``, section 16).
+    without explaining anything about the actions. So every map comes in two views: as given, and centred over the
+    actions offered, with a forecast of the level (``models.map_views``, ``docs/math.md``, section 16).
     ``model_weights`` are those of both; ``level_weight`` is that of the centred ones, ``level_weights`` say which map
     explains the level. Without an intercept, or with a ``memory``, there is one view.
 
