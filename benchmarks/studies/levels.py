@@ -69,7 +69,7 @@ def plain(n_maps: int, n_actions: int) -> World:
 
 
 WORLDS: dict[str, World] = {
-    **{f"level of sd {level}, explained by the wrong map, M = 2": visitor(level) for level in (0.0, 1.0, 2.0, 6.0, 10.0, 20.0)},
+    **{f"level of sd {sd}, explained by the wrong map, M = 2": visitor(sd) for sd in (0.0, 1.0, 2.0, 6.0, 10.0, 20.0)},
     "trend, the wrong map has the time, M = 2": trend,
     "level of sd 2, each map has a visitor beside the item, M = 3": beside,
     **{f"no level, M = {M}, K = {n}": plain(M, n) for M, n in ((5, 5), (30, 5), (5, 2))},
