@@ -21,6 +21,8 @@ SETTINGS = {
     "one map": (LinIDS, {"dim": 3}),
     "regions": (PSIDS, {"centers": CENTERS, "radii": [0.3, 0.6, 0.0], "intercept": True}),
 }
+REGIONS = pytest.param("regions", marks=pytest.mark.slow)  # its kernels take seconds to compile
+KINDS = [REGIONS if kind == "regions" else kind for kind in SETTINGS]
 
 
 def features(rng, kind, K=None):
@@ -56,7 +58,7 @@ def forecast(mixture, x):
     return total, (weight * variance).sum()
 
 
-@pytest.mark.parametrize("kind", ["maps", "maps, noise told", "one map", "regions"])
+@pytest.mark.parametrize("kind", ["maps", "maps, noise told", "one map", REGIONS])
 def test_weights_by_hand(kind):
     """Every round: forecast errors in units of the noise, then a share of 0.3 / t for the prior."""
     policy, rng = learned(kind, 0)
@@ -105,7 +107,7 @@ def test_the_weights_follow_the_best_sequence_of_memories():
     assert mixed < before[-1, 0]
 
 
-@pytest.mark.parametrize("kind", list(SETTINGS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_memory_learns_what_it_would_alone(kind):
     policy, _ = learned(kind, 80, changes=False)
     for memory, mixture in zip(MEMORIES, policy.model.mixtures, strict=True):
@@ -114,7 +116,7 @@ def test_every_memory_learns_what_it_would_alone(kind):
         np.testing.assert_allclose(mixture.weights(), alone.model.weights(), rtol=1e-7, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", list(SETTINGS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_one_memory_of_weight_1_plays_as_it_would_alone(kind):
     policy, rng = learned(kind, 80, changes=False)
     x = features(rng, kind, 6)
@@ -137,7 +139,7 @@ def moments_of(model, x, leader):
     return counted[0], each, deviation, mean, total, noise, counted[11]
 
 
-@pytest.mark.parametrize("kind", list(SETTINGS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_members_of_all_memories_are_one_mixture(kind):
     """Means are means; the variance is that within memories and that between them."""
     policy, rng = learned(kind, 80)
@@ -157,7 +159,7 @@ def test_the_members_of_all_memories_are_one_mixture(kind):
     assert constant == pytest.approx(sum(w[g] * p[6] for g, p in enumerate(parts)))
 
 
-@pytest.mark.parametrize("kind", list(SETTINGS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_infinite_memory_restarts_when_it_has_lost_its_weight(kind):
     """It is then that of a fresh policy which learns the later rewards, counted from the same first reward."""
     policy, rng = learned(kind, 200, changes=False)
@@ -180,7 +182,7 @@ def test_the_infinite_memory_restarts_when_it_has_lost_its_weight(kind):
     assert model.mixtures[0].noise()[0] < 20.0 * old
 
 
-@pytest.mark.parametrize("kind", list(SETTINGS))
+@pytest.mark.parametrize("kind", KINDS)
 def test_answers_are_means_over_memories(kind):
     """Weights and noise variances by the weights of memories; estimates of a map by those given that map."""
     policy, _ = learned(kind, 80)

@@ -170,12 +170,8 @@ def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, all
     variance of the constant term if rewards taught nothing else, for noise of variance 1; 0 without such a term.
     ``lends``: see ``lend``.
     """
-    of = _members_of_memories if len(ridges) == 2 else _of_maps_or_regions(ridges)
+    of = {2: _members_of_memories, 3: _members_of_regions, 4: _members_of_maps}[len(ridges)]
     return of(r, n, x, block, ridges, beliefs, allowed, lends)
-
-
-def _of_maps_or_regions(ridges: Any) -> Any:
-    return _members_of_maps if len(ridges) == 4 else _members_of_regions
 
 
 @inlined
@@ -184,7 +180,7 @@ def _members_of_maps(
 ) -> Any:
     theta, root, dims, first = ridges
     weight, variance, z, chosen, shift, tilt = _counted(r, n, x, theta.shape[2], beliefs, allowed, lends)
-    cells, constant = first[chosen], _constant(n, beliefs)
+    cells, constant = first[chosen], 1.0 / (beliefs[7] + beliefs[1][n]) if beliefs[7] > 0.0 else 0.0
     return weight, variance, z, theta[n], root[n], chosen, cells, cells, dims[chosen], shift, tilt, constant
 
 
@@ -199,14 +195,8 @@ def _members_of_regions(
     theta = np.empty((C, widest))
     for c in range(C):
         theta[c] = columns[n, chosen[c] // B, :, chosen[c] % B]
-    dims, constant = np.full(C, widest), _constant(n, beliefs)
+    dims, constant = np.full(C, widest), 1.0 / (beliefs[7] + beliefs[1][n]) if beliefs[7] > 0.0 else 0.0
     return weight, variance, z, theta, root[n], chosen, np.arange(C), places, dims, shift, tilt, constant
-
-
-@inlined
-def _constant(n: int, beliefs: Any) -> float:
-    seen, precision = beliefs[1], beliefs[7]
-    return 1.0 / (precision + seen[n]) if precision > 0.0 else 0.0
 
 
 @kernel
@@ -250,7 +240,7 @@ def _members_of_memories(
 
 @overload(members, strict=False)
 def _members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask, lends: Array) -> Any:
-    of = _members_of_memories if len(ridges) == 2 else _of_maps_or_regions(ridges)
+    of = {2: _members_of_memories, 3: _members_of_regions, 4: _members_of_maps}[len(ridges)]
     return lambda r, n, x, block, ridges, beliefs, allowed, lends: of(r, n, x, block, ridges, beliefs, allowed, lends)
 
 
@@ -263,7 +253,8 @@ def _counted(r: int, n: int, x: Any, widest: int, beliefs: Any, allowed: Mask, l
     z, ready = np.empty((V, widest, x.shape[2])), np.zeros(V, dtype=np.bool_)
     weight, variance, shift, tilt = scratch[1], scratch[2], np.zeros(M), np.zeros(M)
     weigh(n, beliefs, scratch[0], weight, variance)
-    lend(beliefs[1][n], lends, weight)
+    if lends.size > 0:
+        lend(beliefs[1][n], lends, weight)
     C, total = 0, 0.0
     for k in range(M):
         if weight[k] * M >= NEGLIGIBLE:
