@@ -28,7 +28,7 @@ MOVIES = pd.DataFrame(
         "vector": list(RNG.normal(size=(50, 3))),
     }
 )
-ALL = ["raw", "scaled", "interactions", "hashed", "fourier", "fourier 256", "disjoint"]
+ALL = ["raw", "scaled", "interactions", "hashed", "fourier", "disjoint"]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_cannot_help_is_left_out_with_the_reason():
     assert list(maps.candidates(words)) == ["levels", "scaled", "products", "fourier", "hashed"]
     many = pd.DataFrame({"id": np.arange(600), "price": RNG.normal(size=600)})
     found = maps.candidates(VISITORS, many)
-    assert list(found) == ALL[:-1]
+    assert list(found) == [*ALL[:-1], "fourier 256"]
     assert found.left_out == {
         "context column row": "its ids never return",
         "context column source": "it has the same value in all examples, or none",
@@ -178,3 +178,14 @@ def test_any_columns_by_hand():
 def test_a_fit_to_items_without_the_column_of_ids_is_refused():
     with pytest.raises(ValueError, match=r"Disjoint.fit: id: got None, expected an id in at least one example"):
         maps.Disjoint().fit(VISITORS, [{"sku": 1}, {"sku": 2}])
+
+
+def test_waves_that_would_cost_every_learner_too_much_space_are_left_out():
+    """Beside parameters for each item, since a bank has room for the widest map in every block."""
+    rng = np.random.default_rng(0)
+    contexts = [{"age": float(age)} for age in rng.uniform(18.0, 80.0, size=50)]
+    items = [{"id": i, "price": float(rng.normal())} for i in range(100)]
+    assert "fourier 256" in maps.candidates(contexts, [{"price": item["price"]} for item in items])
+    found = maps.candidates(contexts, items)
+    assert "fourier 256" not in found
+    assert "MB a learner" in found.left_out["fourier 256"]

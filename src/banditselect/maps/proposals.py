@@ -28,6 +28,7 @@ _HASHED = 32  # features of hashed categories, of text
 _FEW = 8  # the same where examples do not show how many there are
 _WIDEST = 256  # features of a map
 _BLOCKS = 500  # items with separate parameters
+_LARGEST = 64.0  # megabytes that 256 waves may cost a learner; a block of any map takes as much space as the widest
 _NOTHING = "contexts have no columns of use"
 
 
@@ -77,7 +78,6 @@ def candidates(contexts: Any = None, items: Any = None) -> Candidates:
     interactions 24 1
     hashed 128 1
     fourier 64 1
-    fourier 256 256 1
     disjoint 5 25
     >>> list(maps.candidates(visitors))
     ['levels', 'raw', 'scaled', 'products', 'fourier', 'hashed']
@@ -101,6 +101,10 @@ def candidates(contexts: Any = None, items: Any = None) -> Candidates:
         else:
             found.left_out[name] = f"it has {fitted.width} features, more than {_WIDEST}"
             large.append(f"{name} ({fitted.width} features)")
+    megabytes = 80e-6 * sum(map.blocks for map in found.values()) * _WIDEST**2  # ten regressions for every block
+    if "fourier 256" in found and megabytes > _LARGEST:
+        found.left_out["fourier 256"] = f"beside the blocks of other maps it would take {megabytes:.0f} MB a learner"
+        del found["fourier 256"]
     if large:
         warn(f"candidates: left out {', '.join(large)}: more than {_WIDEST} features; `left_out` has all reasons")
     return found

@@ -115,11 +115,11 @@ def is_id(name: str) -> bool:
 def without_examples(id: str = "id") -> dict[str, FeatureMap]:
     """Return maps that need no examples; ``id`` is the column of items that names them."""
     few = AnyColumns(width=32)
-    waves = Fourier(width=128, bandwidth=_BANDWIDTH)
+    waves = Fourier(width=64, bandwidth=_BANDWIDTH)
     return {
         "levels": Disjoint(id=id),
         "side by side": SideBySide(context=few, items=few),
-        "hashed": HashedInteractions(context=AnyColumns(), items=AnyColumns(), width=256),
+        "hashed": HashedInteractions(context=AnyColumns(), items=AnyColumns(), width=64),
         "fourier": SideBySide(context=few, items=few, then=waves).fit(None, None),
         "disjoint": Disjoint(context=few, id=id),
     }
