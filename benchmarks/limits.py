@@ -127,7 +127,7 @@ def same_code(quick: bool) -> Part:
 def untuned(quick: bool) -> Part:
     """Target m: the cost of learning the noise and the prior scales, over FS-SCB, which is given them."""
     figures, blocks = [], 10 if quick else 60
-    for M, d, rounds, limit in ((10, 10, 500, 4.0), (100, 50, 20, float(len(SCALES)))):
+    for M, d, rounds, limit in ((10, 10, 500, 4.0), (100, 50, 20, 16.0)):  # each map in two views
         problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=M)
         given_noise = FSSquareCB(n_models=M, dim=d, noise=NOISE, reward_range=REWARD_RANGE)
         pair = (f"FS-IDS, M = {M}, d = {d}", "FS-SCB")
