@@ -197,10 +197,17 @@ WIDE = "the printed radius and rate are so wide that play stays close to uniform
 PROVED = "the rate that is proved for every sequence explores in about half of a few hundred rounds"
 WEIGHED = "losses that are divided by two probabilities take thousands of rounds to tell arms apart"
 POSITIONS = {"check_permuted_actions": "an arm is the position of an action, whatever its features"}
+PLAYED = {
+    "check_permuted_models": "what learners would have earned is known of rounds that it played, and of no others"
+}
+OFFERED = {"check_permuted_models": "the twin learns rewards without the actions offered, which alone show a level"}
 UNITS = {"check_rescaling": "the printed constants add terms of different units", "check_learning": WIDE}
 LAMBDA = {"check_rescaling": "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the units of the rewards"}
 
 EXCUSES = {
+    "ALEXP": PLAYED,
+    "ALEXP intercept": PLAYED,
+    "FSIDS blocks": OFFERED,
     "Uniform": {"check_learning": "it learns nothing"},
     "UCB1": POSITIONS,
     "SEXP3": POSITIONS,

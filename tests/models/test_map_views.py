@@ -255,3 +255,20 @@ def test_actions_that_are_alike_but_for_rounding_are_alike():
         policy.update(policy.act(np.full((1, 3, 1), rng.normal())), rng.normal())
     assert policy.model.size[0, 1] == 0.0
     np.testing.assert_array_equal(policy.probabilities(np.full((1, 3, 1), 0.1)), np.full(3, 1.0 / 3.0))
+
+
+def test_maps_in_another_order_are_believed_the_same():
+    """Both play: a twin that learned rewards without the actions offered would know nothing of the level."""
+    rng = np.random.default_rng(8)
+    one = FSIDS(n_models=3, dim=[2, 3, 1], blocks=[3, 1, 1], seed=2)
+    two = FSIDS(n_models=3, dim=[1, 3, 2], blocks=[1, 1, 3], seed=2)
+    for _ in range(60):
+        visitor, block = rng.normal(), rng.integers(0, 3, size=4)
+        maps = [Blocked(rng.normal(size=(4, 2)), block), rng.normal(size=(4, 3)), np.full((4, 1), visitor)]
+        a, b = one.act(maps), two.act(maps[::-1])
+        assert a.action == b.action
+        y = 2.0 * visitor + maps[1][a.action, 0] + rng.normal()
+        one.update(a, y)
+        two.update(b, y)
+    np.testing.assert_allclose(one.model_weights, two.model_weights[::-1], rtol=1e-8)
+    np.testing.assert_allclose(one.level_weights, two.level_weights[::-1], rtol=1e-8)
